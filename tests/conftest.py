@@ -1,0 +1,108 @@
+"""What every test has: asyncio, a bounded Hypothesis, and a check that it leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import threading
+from collections.abc import AsyncIterator, Iterator
+from inspect import iscoroutinefunction
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+SLOW_MACHINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
+settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True, database=None, print_blob=True, suppress_health_check=SLOW_MACHINE)
+settings.register_profile("fuzz", max_examples=5_000, deadline=None, print_blob=True, suppress_health_check=SLOW_MACHINE)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+OURS = ("strata", "aiosqlite")
+GRACE_SECONDS = 5.0
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """asyncio only; of session scope, or Hypothesis refuses async tests."""
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After a test no thread of ours runs, no task is pending and no file of its `tmp_path` is open.
+
+    It is set up before the test's own fixtures and torn down after them, so what a fixture closes is not held against the test.
+    """
+    if _is_async(request.node):
+        request.getfixturevalue("no_task_is_left")
+    threads = set(threading.enumerate())
+    yield
+    gc.collect(0)
+    _assert_no_thread(threads)
+    _assert_no_open_file(_tmp_path(request))
+
+
+@pytest.fixture
+async def no_task_is_left(anyio_backend: str) -> AsyncIterator[None]:
+    before = asyncio.all_tasks()
+    yield
+    for _ in range(5):  # what was cancelled at the very end takes a few turns to finish
+        await asyncio.sleep(0)
+    left = [task for task in asyncio.all_tasks() - before if not _runs_the_tests(task)]
+    assert not left, f"the test left tasks behind: {left}"
+
+
+def _runs_the_tests(task: asyncio.Task[object]) -> bool:
+    return "TestRunner" in getattr(task.get_coro(), "__qualname__", "")
+
+
+def _is_async(item: object) -> bool:
+    function = getattr(item, "obj", None)
+    return iscoroutinefunction(getattr(getattr(function, "hypothesis", None), "inner_test", function))
+
+
+def _assert_no_thread(before: set[threading.Thread]) -> None:
+    left = _our_threads() - before
+    if left:
+        gc.collect()  # a pool ends its threads when nobody can use it any more
+    for thread in left:
+        thread.join(GRACE_SECONDS)
+    names = [thread.name for thread in left if thread.is_alive()]
+    assert not names, f"the test left threads behind: {names}"
+
+
+def _our_threads() -> set[threading.Thread]:
+    """Threads that we name, and the worker of each SQLite connection (aiosqlite names it after its function)."""
+    return {thread for thread in threading.enumerate() if thread.name.startswith(OURS) or "_connection_worker_thread" in thread.name}
+
+
+def _tmp_path(request: pytest.FixtureRequest) -> Path | None:
+    path = getattr(request.node, "funcargs", {}).get("tmp_path")
+    return path if isinstance(path, Path) else None
+
+
+def _assert_no_open_file(folder: Path | None) -> None:
+    if folder is None or not _open_files(folder):
+        return
+    gc.collect()
+    left = _open_files(folder)
+    assert not left, f"the test left files open: {left}"
+
+
+def _open_files(folder: Path) -> list[str]:
+    """Open files below `folder`; where the system has no /proc, none are known."""
+    try:
+        descriptors = os.listdir("/proc/self/fd")
+    except OSError:
+        return []
+    names: list[str] = []
+    for descriptor in descriptors:
+        try:
+            name = os.readlink(f"/proc/self/fd/{descriptor}")
+        except OSError:
+            continue  # closed since the listing, which had a descriptor of its own
+        if name.startswith(f"{folder}{os.sep}"):
+            names.append(name)
+    return names
