@@ -1,0 +1,80 @@
+"""The store of one process's memory: whole logs, exact listings, nothing kept at its end (strata-stores.md 7)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection
+from datetime import datetime
+
+from strata.checkpoint.record import Checkpoint, ThreadState
+from strata.graph.clock import SYSTEM, Clock
+from strata.ports.checkpoints import Logged, LogPage, Stored, ThreadPage, ThreadQuery
+from strata.stores.base import StoreBase
+from strata.stores.refusals import thread_changed
+from strata.wire.listing import check_limit, check_states, check_time, conditions_of, encode_cursor, matches, summary_of
+
+
+class MemoryStore(StoreBase):
+    """Keeps the records themselves, which are frozen and hold their states as bytes: nothing is encoded or copied.
+
+    For tests and for programs that need no thread after their end. Not for several threads of the operating system.
+    """
+
+    def __init__(self, *, clock: Clock = SYSTEM) -> None:
+        self.clock = clock
+        self._logs: dict[str, list[Checkpoint]] = {}
+
+    async def save(self, checkpoint: Checkpoint, /) -> int:
+        log = self._logs.get(checkpoint.thread_id)
+        if log is None:
+            self._logs[checkpoint.thread_id] = [checkpoint]
+            return 0
+        log.append(checkpoint)
+        return len(log) - 1
+
+    async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
+        log = self._logs.get(checkpoint.thread_id)
+        latest = -1 if log is None else len(log) - 1
+        if expected is not None and expected != latest:
+            raise thread_changed(checkpoint.thread_id, expected=expected, latest=latest)
+        if log is None:
+            self._logs[checkpoint.thread_id] = [checkpoint]
+        else:
+            log.append(checkpoint)
+        return latest + 1
+
+    async def load(self, thread_id: str, /) -> Checkpoint | None:
+        log = self._logs.get(thread_id)
+        return None if log is None else log[-1]
+
+    async def load_latest(self, thread_id: str, /) -> Stored | None:
+        log = self._logs.get(thread_id)
+        return None if log is None else Stored(log[-1], len(log) - 1)
+
+    async def get_log(self, thread_id: str, /, *, after: int | None = None, limit: int = 100) -> LogPage:
+        check_limit(limit)
+        first = 0 if after is None else max(after + 1, 0)
+        page = self._logs.get(thread_id, [])[first : first + limit]
+        records = tuple(Logged(sequence, checkpoint) for sequence, checkpoint in enumerate(page, first))
+        return LogPage(records, records[-1].sequence if len(records) == limit else None)
+
+    async def list_threads(self, query: ThreadQuery, /) -> ThreadPage:
+        conditions = conditions_of(query)
+        matching = (log for log in self._logs.values() if matches(log[-1], conditions))
+        shown = heapq.nlargest(conditions.limit + 1, matching, key=_place)
+        threads = tuple(summary_of(log[-1], len(log) - 1) for log in shown[: conditions.limit])
+        return ThreadPage(threads=threads, next_cursor=encode_cursor(threads[-1]) if len(shown) > conditions.limit else None)
+
+    async def purge(self, *, older_than: datetime, states: Collection[ThreadState] = ("completed", "ended"), limit: int = 100) -> int:
+        check_limit(limit)
+        wanted, cutoff = check_states(states), check_time(older_than)
+        old = (log for log in self._logs.values() if log[-1].state_name in wanted and log[-1].updated_at < cutoff)
+        purged = heapq.nsmallest(limit, old, key=_place)
+        for log in purged:
+            del self._logs[log[-1].thread_id]
+        return len(purged)
+
+
+def _place(log: list[Checkpoint]) -> tuple[str, str]:
+    """Where a thread stands in a listing, by its newest record."""
+    return log[-1].updated_at, log[-1].thread_id
