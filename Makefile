@@ -1,0 +1,50 @@
+# Every target makes its own environment: Python 3.11 or newer with venv, and make, are all it needs.
+
+VENV   ?= .venv
+PYTHON ?= $(shell for name in python3.11 python3 python3.13 python3.12; do \
+	"$$name" -c 'import sys, ensurepip; raise SystemExit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$name" && break; done)
+RUN    := $(VENV)/bin/python
+PEER   := $(or $(STRATA_PEER_TARGET),$(HOME)/.cache/strata-peer)
+
+.PHONY: demo test lint crash fuzz bench interop clean
+
+demo: $(VENV)/.demo                 ## the order approval: a pause, a killed process, a resume
+	$(RUN) -m examples.order_approval.demo
+
+test: $(VENV)/.dev                  ## all tests
+	$(RUN) -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev                  ## style, types, rooms
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/pyright
+	$(VENV)/bin/lint-imports
+
+crash: $(VENV)/.dev                 ## 10,000 kills of durable runs; hours
+	STRATA_KILLS=10000 $(RUN) -m pytest -m crash $(PYTEST_ARGS)
+
+fuzz: $(VENV)/.dev                  ## Hypothesis with its long profile
+	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -m "not crash and not interop and not checkers" $(PYTEST_ARGS)
+
+interop:                            ## build the program on the Rust engine that tests run beside ours
+	CARGO_TARGET_DIR="$(PEER)" cargo build --release --manifest-path tests/interop/peer/Cargo.toml
+
+bench: $(VENV)/.dev                 ## the table against the limit, LangGraph, Burr and the Rust engine; minutes
+	$(RUN) -m bench $(BENCH_ARGS)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer with venv was found: install python3.11 and python3.11-venv, or say make PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Installed anew only when what is asked for has changed.
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[cli]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
