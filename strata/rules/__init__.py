@@ -1,0 +1,1 @@
+"""Facts about a graph in, problems out: the rules that `compile()`, `strata graph validate` and every other front end share."""
