@@ -63,7 +63,7 @@ def fault_of(row: Row) -> str | None:
     path, _, name = row.test.partition("::")
     if not (ROOT / path).is_file():
         return f"no file {path}"
-    if name.partition("[")[0] not in tests_of(path):
+    if name.partition("[")[0] not in names_in(path):
         return f"no test {name} in {path}"
     return None
 
@@ -86,7 +86,7 @@ def rows() -> Iterator[Row]:
 
 
 @cache
-def tests_of(path: str) -> frozenset[str]:
+def names_in(path: str) -> frozenset[str]:
     """The names of the test functions of a file, those of classes as `Class::name`."""
     names: set[str] = set()
     for item in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
