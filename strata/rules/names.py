@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from strata.rules import codes
-from strata.rules.facts import NodeFacts, Place
+from strata.rules.facts import NodeFacts
 from strata.rules.levels import Level
 from strata.rules.problem import Problem
 
@@ -21,10 +21,14 @@ def is_blank(text: str) -> bool:
 def name_faults(level: Level) -> Iterator[Problem]:
     """Blank names, and `/` or `*` in one: of the level's nodes, and of the branches of its groups."""
     for node in level.graph.nodes:
-        path = level.qualified(node.name)
-        yield from _faults_of("node", node.name, path, node.place)
+        for code, fault in _faults_of(node.name):
+            text = f"the name of node '{node.name}' {fault}"
+            yield Problem(code=code, severity="error", text=text, node=level.qualified(node.name), place=node.place)
         for branch in node.branches:
-            yield from _faults_of(f"branch of '{path}'", branch.name, path, branch.place or node.place)
+            for code, fault in _faults_of(branch.name):
+                path = level.qualified(node.name)
+                text = f"the name of branch '{branch.name}' of parallel group '{path}' {fault}"
+                yield Problem(code=code, severity="error", text=text, node=path, place=branch.place or node.place)
 
 
 def doubled_nodes(level: Level, doubled: Iterable[NodeFacts] = ()) -> Iterator[Problem]:
@@ -41,13 +45,10 @@ def doubled_nodes(level: Level, doubled: Iterable[NodeFacts] = ()) -> Iterator[P
         yield Problem(code=codes.DOUBLED_NODE, severity="error", text=text, node=path, place=node.place)
 
 
-def _faults_of(what: str, name: str, path: str, place: Place | None) -> Iterator[Problem]:
-    def fault(code: str, text: str) -> Problem:
-        return Problem(code=code, severity="error", text=text, node=path, place=place)
-
+def _faults_of(name: str) -> Iterator[tuple[str, str]]:
     if is_blank(name):
-        yield fault(codes.BLANK_NAME, f"the name of {what} '{name}' is blank: threads, errors and drawings need one to show")
+        yield codes.BLANK_NAME, "is blank: threads, errors and drawings need one to show"
     if "/" in name:
-        yield fault(codes.SLASH_IN_NAME, f"the name of {what} '{name}' has a '/': paths join names with it, so it could mean two nodes")
+        yield codes.SLASH_IN_NAME, "has a '/': paths join names with it, so it could mean two nodes"
     if "*" in name:
-        yield fault(codes.STAR_IN_NAME, f"the name of {what} '{name}' has a '*': in paths it stands for a map's item")
+        yield codes.STAR_IN_NAME, "has a '*': in paths it stands for a map's item"
