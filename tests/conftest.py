@@ -39,9 +39,10 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
         request.getfixturevalue("no_task_is_left")
     threads = set(threading.enumerate())
     yield
-    gc.collect(0)
+    folder = _tmp_path(request)
+    _arguments(request).clear()  # they would keep a fixture's runner alive, and its idle threads
     _assert_no_thread(threads)
-    _assert_no_open_file(_tmp_path(request))
+    _assert_no_open_file(folder)
 
 
 @pytest.fixture
@@ -78,8 +79,12 @@ def _our_threads() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name.startswith(OURS) or "_connection_worker_thread" in thread.name}
 
 
+def _arguments(request: pytest.FixtureRequest) -> dict[str, object]:
+    return getattr(request.node, "funcargs", {})
+
+
 def _tmp_path(request: pytest.FixtureRequest) -> Path | None:
-    path = getattr(request.node, "funcargs", {}).get("tmp_path")
+    path = _arguments(request).get("tmp_path")
     return path if isinstance(path, Path) else None
 
 
