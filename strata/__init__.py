@@ -1,0 +1,164 @@
+"""Durable graphs of decorated functions: the names that people import daily.
+
+Lazy on purpose: a name loads its module when it is first asked for, so that checkers, the command line and small
+programs load no more than they use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from strata.errors import (
+        CheckpointUnreadable,
+        DatabaseNewer,
+        DatabaseOlder,
+        DefinitionUnreadable,
+        FatalError,
+        GraphInvalid,
+        GraphWarning,
+        GuardFailed,
+        HandlerCancelled,
+        LoopRunning,
+        NodeError,
+        NodeTimedOut,
+        NoMatchingEdge,
+        NotDurable,
+        NotRunning,
+        OptionRefused,
+        OverrideRefused,
+        Refused,
+        RunCancelled,
+        RunFailed,
+        RunInterrupted,
+        SignalRefused,
+        StateRefused,
+        StateUnreadable,
+        StoreError,
+        StrataError,
+        ThreadChanged,
+        ThreadExists,
+        ThreadFinished,
+        ThreadNotFound,
+        ThreadRunning,
+        ThreadsExhausted,
+        TransientError,
+        UnsupportedEventLoop,
+        WrongGraph,
+    )
+    from strata.graph.answers import Decision, Signal, StoredLevel, WaitingFor
+    from strata.graph.builder import StateGraph
+    from strata.graph.clock import SYSTEM, Clock
+    from strata.graph.compiled import CompiledGraph
+    from strata.graph.context import Context
+    from strata.graph.decorators import boundary, edge, node, on_reject, when
+    from strata.graph.definition import Definition
+    from strata.graph.identity import Identity
+    from strata.graph.nodes import AnyNode, Node
+    from strata.graph.state import State, reduced
+    from strata.rules.facts import Place
+    from strata.rules.problem import Problem
+
+__all__ = [
+    # Graphs
+    "AnyNode",
+    "CompiledGraph",
+    "Context",
+    "Decision",
+    "Definition",
+    "Identity",
+    "Node",
+    "Place",
+    "Problem",
+    "Signal",
+    "State",
+    "StateGraph",
+    "StoredLevel",
+    "WaitingFor",
+    "boundary",
+    "edge",
+    "node",
+    "on_reject",
+    "reduced",
+    "when",
+    # Time
+    "SYSTEM",
+    "Clock",
+    # Errors
+    "CheckpointUnreadable",
+    "DatabaseNewer",
+    "DatabaseOlder",
+    "DefinitionUnreadable",
+    "FatalError",
+    "GraphInvalid",
+    "GraphWarning",
+    "GuardFailed",
+    "HandlerCancelled",
+    "LoopRunning",
+    "NoMatchingEdge",
+    "NodeError",
+    "NodeTimedOut",
+    "NotDurable",
+    "NotRunning",
+    "OptionRefused",
+    "OverrideRefused",
+    "Refused",
+    "RunCancelled",
+    "RunFailed",
+    "RunInterrupted",
+    "SignalRefused",
+    "StateRefused",
+    "StateUnreadable",
+    "StoreError",
+    "StrataError",
+    "ThreadChanged",
+    "ThreadExists",
+    "ThreadFinished",
+    "ThreadNotFound",
+    "ThreadRunning",
+    "ThreadsExhausted",
+    "TransientError",
+    "UnsupportedEventLoop",
+    "WrongGraph",
+]
+
+# Where each name lives; what is not listed is an error. `__all__` above is spelt out for checkers, and a test compares the two.
+MODULES = {
+    "AnyNode": "strata.graph.nodes",
+    "Clock": "strata.graph.clock",
+    "CompiledGraph": "strata.graph.compiled",
+    "Context": "strata.graph.context",
+    "Decision": "strata.graph.answers",
+    "Definition": "strata.graph.definition",
+    "Identity": "strata.graph.identity",
+    "Node": "strata.graph.nodes",
+    "Place": "strata.rules.facts",
+    "Problem": "strata.rules.problem",
+    "SYSTEM": "strata.graph.clock",
+    "Signal": "strata.graph.answers",
+    "State": "strata.graph.state",
+    "StateGraph": "strata.graph.builder",
+    "StoredLevel": "strata.graph.answers",
+    "WaitingFor": "strata.graph.answers",
+    "boundary": "strata.graph.decorators",
+    "edge": "strata.graph.decorators",
+    "node": "strata.graph.decorators",
+    "on_reject": "strata.graph.decorators",
+    "reduced": "strata.graph.state",
+    "when": "strata.graph.decorators",
+}
+ERRORS = "strata.errors"
+
+
+def __getattr__(name: str) -> object:
+    module = MODULES.get(name, ERRORS if name in __all__ else None)
+    if module is None:
+        raise AttributeError(f"module 'strata' has no attribute '{name}'")
+    value = getattr(import_module(module), name)
+    globals()[name] = value  # the next access does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

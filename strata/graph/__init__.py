@@ -1,0 +1,1 @@
+"""Graphs as values: states, decorators, the builder, definitions, and what `compile()` gives."""
