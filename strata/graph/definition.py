@@ -141,12 +141,6 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """All that is wrong with it: the errors of every engine, in their order, then our own findings as warnings."""
         return definition_problems(self.facts())
 
-    def mermaid(self) -> str:
-        """The graph as a Mermaid flowchart, without the names of guards, which a definition does not have."""
-        from strata.graph.drawing import mermaid
-
-        return mermaid(self)
-
 
 def decode_definition(data: bytes | str) -> Definition:
     """Read a definition without checking its shape.
