@@ -6,14 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from inspect import isclass
-from typing import Any, Generic, LiteralString, Self, TypeVar
+from types import FrameType
+from typing import Generic, LiteralString, Self, TypeVar
 
+from strata.graph import drawing
 from strata.graph.compiled import Check, CompiledGraph, CompileOptions, Migration, compile_draft, problems_of
 from strata.graph.decorators import target_name
 from strata.graph.definition import Definition
-from strata.graph.draft import Draft, Edge, draft_of
+from strata.graph.draft import Draft, Edge, draft_of, facts_of, guard_name
 from strata.graph.export import definition_of
-from strata.graph.functions import handler_of
+from strata.graph.functions import handler_of, other_state_of
 from strata.graph.nodes import AnyNode, Node, NodeFunction, Wired
 from strata.graph.places import caller, place_of
 from strata.graph.spec import BoundarySpec, EdgeSpec, NodeSpec
@@ -42,8 +44,9 @@ class Drawn(ABC):
         return definition_of(self._draft())
 
     def mermaid(self) -> str:
-        """A Mermaid flowchart of the graph."""
-        return self.definition().mermaid()
+        """The graph as a Mermaid flowchart, with the names of its guards."""
+        draft = self._draft()
+        return drawing.mermaid(definition_of(draft), facts_of(draft).graph)
 
     @abstractmethod
     def _draft(self) -> Draft: ...
@@ -62,8 +65,7 @@ class StateGraph(Drawn, Generic[S]):
     """
 
     def __init__(self, state: type[S], /) -> None:
-        if not isclass(state) or not issubclass(state, State):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"StateGraph asks a class derived from State, not {state!r}")
+        _refuse_state(state)
         self._state = state
         self._place = place_of(caller())
         self._entry: str | None = None
@@ -79,18 +81,18 @@ class StateGraph(Drawn, Generic[S]):
         """The node that every run starts at.
 
         Raises:
-            TypeError: it is no node, or this builder has been given data already.
+            TypeError: it is no node, one of another state, or this builder has been given data already.
         """
         if self._entry is not None or self._edges or self._boundaries or self._timeouts or self._metadata:
             raise TypeError("start() is for a graph of decorated nodes, and this builder was given data: build the graph in one form")
-        return Wiring(self._state, self._place, (_spec(node, "start"),))
+        return Wiring(self._state, self._place, (_spec(node, "start", self._state, caller()),))
 
     # From data
 
     def add_node(
         self,
         name: str,
-        fn: NodeFunction[S],
+        fn: NodeFunction[S] | AnyNode[S],
         /,
         *,
         timeout: timedelta | float | None = None,
@@ -104,8 +106,7 @@ class StateGraph(Drawn, Generic[S]):
         Raises:
             TypeError: `fn` is no function of the state (and a `Context`).
         """
-        function: Any = fn.__wrapped__ if isinstance(fn, Node) else fn  # pyright: ignore[reportUnknownMemberType]
-        handler = handler_of(function, where=f"node '{name}'", inline=inline, names=caller().f_locals)
+        handler = handler_of(fn.spec.handler.fn if isinstance(fn, Node) else fn, where=f"node '{name}'", inline=inline, names=caller().f_locals)
         self._nodes[name] = NodeSpec(name=name, handler=handler)
         if self._entry is None:
             self._entry = name
@@ -115,6 +116,7 @@ class StateGraph(Drawn, Generic[S]):
             self.set_node_metadata(name, metadata)
         return self
 
+    # The engines have a method for each; here every node may fail, stream, and be async.
     add_fallible_node = add_streaming_node = add_async_node = add_node
 
     def add_edge(self, start: str | AnyNode[S], to: str | AnyNode[S], /) -> Self:
@@ -190,9 +192,10 @@ class Wiring(Drawn, Generic[S, N, T_co]):
         """The other nodes, in the order that definitions and errors have.
 
         Raises:
-            TypeError: one is no node (a function without `@node`).
+            TypeError: one is no node (a function without `@node`), or a node or a guard of another state.
         """
-        return Wiring(self._state, self._place, (*self._listed, *(_spec(node, "nodes") for node in nodes)))
+        frame = caller()
+        return Wiring(self._state, self._place, (*self._listed, *[_spec(node, "nodes", self._state, frame) for node in nodes]))
 
     def compile(
         self: Wiring[S, N, N],
@@ -225,11 +228,27 @@ class Wiring(Drawn, Generic[S, N, T_co]):
         return draft_of(self._state, self._place, self._listed)
 
 
-def _spec(node: object, method: str) -> NodeSpec:
+def _refuse_state(state: object) -> None:
+    if not isclass(state) or not issubclass(state, State):
+        raise TypeError(f"StateGraph asks a class derived from State, not {state!r}")
+
+
+def _spec(node: object, method: str, state: type[State], frame: FrameType) -> NodeSpec:
     if isinstance(node, Node):
+        _refuse_other_state(node.spec, method, state, frame)
         return node.spec
     if isinstance(node, Wired):
         raise TypeError(f"{method}() takes nodes, and {node} is none: put @node on top of its decorators")
     if callable(node):
         raise TypeError(f"{method}() takes nodes, and {node!r} is none: put @node on it")
     raise TypeError(f"{method}() takes nodes, not {node!r}")
+
+
+def _refuse_other_state(spec: NodeSpec, method: str, state: type[State], frame: FrameType) -> None:
+    """Found by checkers too; here for who runs none, as far as annotations can be read."""
+    if (other := other_state_of(spec.handler.fn, state, frame.f_locals)) is not None:
+        raise TypeError(f"{spec.place}: node '{spec.name}' is over {other.__name__}, and {method}() of a graph over {state.__name__} was given it")
+    for way in spec.edges:
+        if way.guard is not None and (other := other_state_of(way.guard, state, frame.f_locals)) is not None:
+            text = f"node '{spec.name}' has a guard over {other.__name__}, '{guard_name(way.guard)}', and its graph is over {state.__name__}"
+            raise TypeError(f"{way.place}: {text}: give @when a function of {state.__name__}")

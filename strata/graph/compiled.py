@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 
 from strata.errors import GraphInvalid, GraphWarning
+from strata.graph import drawing
 from strata.graph.answers import Signal, StoredLevel
 from strata.graph.codec import StateCodec
 from strata.graph.definition import Definition
@@ -19,7 +20,7 @@ from strata.graph.identity import Identity
 from strata.graph.spec import NodeSpec
 from strata.graph.state import State
 from strata.graph.storable import storable_faults
-from strata.rules.facts import DraftFacts, Place
+from strata.rules.facts import DraftFacts, GraphFacts, Place
 from strata.rules.problem import Problem
 from strata.rules.refusals import compile_problems
 
@@ -43,6 +44,7 @@ class CompiledGraph(msgspec.Struct, Generic[S], frozen=True, kw_only=True, eq=Fa
         check: how closely a returned state is looked at.
         migrate: takes over threads of other versions, or None.
         warnings: what compiles and may surprise.
+        facts: what the rules looked at, places in the source included.
     """
 
     state: type[S]
@@ -56,14 +58,15 @@ class CompiledGraph(msgspec.Struct, Generic[S], frozen=True, kw_only=True, eq=Fa
     migrate: Migration | None
     warnings: tuple[Problem, ...]
     exported: Definition
+    facts: GraphFacts
 
     def definition(self) -> Definition:
         """The exported graph, with its identity (strata-graph.md 4.3)."""
         return self.exported
 
     def mermaid(self) -> str:
-        """A Mermaid flowchart of the graph."""
-        return self.exported.mermaid()
+        """The graph as a Mermaid flowchart, with the names of its guards."""
+        return drawing.mermaid(self.exported, self.facts)
 
     def approve(self, reviewer: str = "", /) -> Signal[S]:
         """An approval for a thread whose innermost level is this graph's; `.override(...)` adds changes to its state."""
@@ -118,6 +121,7 @@ def compile_draft(state: type[S], draft: Draft, options: CompileOptions) -> Comp
         migrate=options.migrate,
         warnings=problems,
         exported=definition_of(draft, identity),
+        facts=facts_of(draft).graph,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import FrameType
-from typing import Any, Concatenate, Generic, Literal, LiteralString, Never, ParamSpec, TypeVar, cast, overload
+from typing import Any, Concatenate, Generic, Literal, LiteralString, Never, ParamSpec, TypeVar, overload
 
 import msgspec
 
@@ -86,11 +86,14 @@ class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     inline: bool
 
 
-def _as_node(decorated: object, settings: NodeSettings, frame: FrameType) -> Node[Any, Any, Any, Any]:
+def _as_node(decorated: Callable[..., Any], settings: NodeSettings, frame: FrameType) -> Node[Any, Any, Any, Any]:
     place = place_of(frame)
     if isinstance(decorated, Node):
         raise TypeError(f"{place}: {decorated} has two top decorators: remove one @node")
-    fn, marks = _function_and_marks(decorated)
+    if isinstance(decorated, Wired):
+        fn, marks = decorated.parts
+    else:
+        fn, marks = decorated, Marks()
     name = _name(fn, settings.name, place)
     if marks.on_reject is not None and marks.boundary is None:
         raise TypeError(f"{marks.on_reject_place}: node '{name}' has @on_reject and no @boundary: put @boundary above @on_reject")
@@ -104,13 +107,6 @@ def _as_node(decorated: object, settings: NodeSettings, frame: FrameType) -> Nod
         place=place,
     )
     return Node(spec, fn)
-
-
-def _function_and_marks(decorated: Any) -> tuple[Any, Marks]:
-    if not isinstance(decorated, Wired):
-        return decorated, Marks()
-    wired = cast("Wired[Any, Any]", decorated)
-    return wired.fn, wired.marks
 
 
 def _name(fn: Any, given: str | None, place: Place) -> str:
@@ -257,7 +253,7 @@ def _marked(decorated: object, mark: Mark) -> Wired[Any, Any]:
         raise TypeError(f"{mark} stands above the @node of '{decorated.spec.name}': move it below @node")
     if not callable(decorated) and not isinstance(decorated, Wired):
         raise TypeError(f"{mark} is a decorator, and {decorated!r} is no function")
-    fn, marks = _function_and_marks(decorated)
+    fn, marks = decorated.parts if isinstance(decorated, Wired) else (decorated, Marks())
     return Wired(fn, _with_mark(marks, mark, name_of(fn)))
 
 

@@ -17,8 +17,9 @@ from inspect import (
 from types import FunctionType
 from typing import Any
 
-from strata.graph.parameters import context_of, parameters_of
+from strata.graph.parameters import annotated_class, context_of, parameters_of
 from strata.graph.spec import Handler
+from strata.graph.state import State
 
 
 def handler_of(fn: Callable[..., Any], /, *, where: str, inline: bool = False, names: Mapping[str, Any] | None = None) -> Handler:
@@ -65,6 +66,15 @@ def name_of(fn: Any) -> str | None:
 def is_async_function(fn: Any) -> bool:
     """Whether calling `fn` gives something to await."""
     return any(iscoroutinefunction(layer) for layer in layers_of(fn))
+
+
+def other_state_of(fn: Any, state: type[State], names: Mapping[str, Any]) -> type[State] | None:
+    """The state that `fn` is annotated with, if it is one that cannot be `state`."""
+    try:
+        found = annotated_class(fn, tuple(layers_of(fn)), names)
+    except ValueError:  # no signature to read, as of some functions written in C
+        return None
+    return found if found is not None and issubclass(found, State) and not issubclass(state, found) else None
 
 
 def _inner(fn: Any) -> Any:

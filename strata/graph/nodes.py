@@ -94,8 +94,9 @@ class Wired(Generic[F_co, T_co]):
         return self._fn
 
     @property
-    def marks(self) -> Marks:
-        return self._marks
+    def parts(self) -> tuple[Callable[..., Any], Marks]:
+        """The function and its marks."""
+        return self._fn, self._marks
 
     def __repr__(self) -> str:
         return f"<'{name_of(self._fn)}' with marks, and no @node above them>"

@@ -69,6 +69,17 @@ def context_of(
     return ContextParameter(contexts[0], seen.index(contexts[0]) if contexts[0] in seen else len(seen))
 
 
+def annotated_class(fn: Callable[..., Any], layers: tuple[Any, ...], names: Mapping[str, Any]) -> type[Any] | None:
+    """The class that annotates the first parameter of `fn` that is no context; None if it cannot be told, or is no plain class."""
+    read = _Annotations(layers, names)
+    for parameter in signature_of(fn).parameters.values():
+        if parameter.kind not in POSITIONAL:
+            return None
+        if not read.is_context(parameter.annotation):
+            return read.as_class(parameter.annotation)
+    return None
+
+
 def _refuse_unfilled(others: list[Parameter], state: list[Parameter], read: _Annotations, where: str) -> None:
     for parameter in others:
         if parameter.kind in VARIADIC or parameter.default is not Parameter.empty:
@@ -105,6 +116,14 @@ class _Annotations:
         except Exception:
             # `Context` may be imported for checkers only: then its name is all there is to go by.
             return _names_context(text)
+
+    def as_class(self, annotation: Any) -> type[Any] | None:
+        text = _text(annotation)
+        try:
+            found = annotation if text is None else self._evaluate(text)
+        except Exception:
+            return None  # a name for checkers only, or of a scope that is gone: nothing can be said
+        return found if isclass(found) else None
 
     def unresolved(self, annotation: Any) -> str | None:
         """Why the annotation cannot be read, or None if it can."""

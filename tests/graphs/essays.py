@@ -10,7 +10,7 @@ class Essay(State):
     min_score: int
     revision: int = 0
     score: int = 0
-    notes: list[str] = []
+    notes: list[str] = []  # noqa: RUF012 (msgspec copies it)
     published: bool = False
 
 

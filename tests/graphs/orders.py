@@ -12,7 +12,7 @@ class Order(State):
     approved_by: str | None = None
     paid: bool = False
     tries: int = 0
-    log: list[str] = []
+    log: list[str] = []  # noqa: RUF012 (msgspec copies it)
 
 
 def step(order: Order, name: str, status: str) -> Order:
