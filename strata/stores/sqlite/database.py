@@ -1,0 +1,115 @@
+"""One file and the two connections that a store has to it: one for the loop's own quick writes, one on a thread for all the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, TypeVar
+
+import aiosqlite
+
+from strata.stores.sqlite import faults, migration, statements
+
+T = TypeVar("T")
+
+Durability: TypeAlias = Literal["full", "normal"]
+
+_TRIES_FOR_WRITE_AHEAD: Final = 50
+_PAUSE_BETWEEN_TRIES: Final = 0.01
+
+
+class DatabaseThread(aiosqlite.Connection):
+    """A connection on a thread of its own, which takes whole pieces of work.
+
+    aiosqlite's own calls cost a change of threads for each statement, and let others in between those of a transaction.
+    Its thread is not a daemon, so a connection that nobody closed would keep the process from ending; ours is.
+    """
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        super().__init__(connect, iter_chunk_size=64)
+        self._thread.daemon = True
+
+    def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        """Have `work` done on the thread, after what was submitted before. Cancelling the future does not stop it."""
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._tx.put_nowait((future, partial(work, self._conn)))  # pyright: ignore[reportUnknownMemberType]
+        return future
+
+    def __del__(self) -> None:
+        if self._connection is not None:  # nobody closed it, which its store has said already
+            self.stop()  # pyright: ignore[reportUnknownMemberType]
+
+
+class Database:
+    """An open file. `in_place` never waits for a lock, `thread` waits for the busy timeout."""
+
+    def __init__(self, in_place: sqlite3.Connection, thread: DatabaseThread) -> None:
+        self.in_place, self.thread = in_place, thread
+        self.process = os.getpid()
+
+    @classmethod
+    async def open(cls, path: Path, *, durability: Durability, busy_timeout: float) -> Database:
+        """Open `path`, creating or completing its tables.
+
+        Raises:
+            sqlite3.Error: the file cannot be opened, read, or brought up to date.
+            DatabaseNewer: a newer build made it; nothing was changed.
+        """
+        thread = DatabaseThread(partial(_connect_for_thread, path, durability, busy_timeout))
+        await thread
+        try:
+            in_place = await thread.submit(lambda _: _connect(path, durability, busy_timeout=0))
+        except BaseException:
+            await thread.close()
+            raise
+        return cls(in_place, thread)
+
+    async def close(self) -> None:
+        """Close both, after what the thread still has to do. The last connection to a file folds its log into it."""
+        self.in_place.close()
+        await self.thread.close()
+
+
+def _connect_for_thread(path: Path, durability: Durability, busy_timeout: float) -> sqlite3.Connection:
+    connection = _connect(path, durability, busy_timeout=busy_timeout)
+    try:
+        migration.version_of(connection)  # refuses a newer database before anything is touched
+        _set_write_ahead(connection)
+        migration.bring_up_to_date(connection)
+    except BaseException:
+        connection.close()
+        raise
+    connection.text_factory = bytes  # one text that is not UTF-8 must not hide the rows around it
+    return connection
+
+
+def _connect(path: Path, durability: Durability, *, busy_timeout: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(statements.SYNCHRONOUS[durability])
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_write_ahead(connection: sqlite3.Connection) -> None:
+    """Write ahead, so that readers and a writer do not wait for each other.
+
+    Changing the mode takes the whole file for a moment. If others will not let go of it, it stays as it is: they may
+    have their reasons, and everything works in either mode.
+    """
+    for _ in range(_TRIES_FOR_WRITE_AHEAD):
+        if connection.execute(statements.JOURNAL_MODE).fetchone()[0] == "wal":
+            return
+        try:
+            connection.execute(statements.WRITE_AHEAD)
+        except sqlite3.OperationalError as error:
+            if not faults.is_busy(error):
+                return
+            time.sleep(_PAUSE_BETWEEN_TRIES)

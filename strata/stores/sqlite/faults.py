@@ -1,0 +1,72 @@
+"""What SQLite says, in words that name the file and say what to do about it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from strata.errors import StoreError
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether somebody else holds the lock that was needed; nothing was changed, and the same may work later."""
+    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def is_taken(error: sqlite3.Error) -> bool:
+    """Whether the sequence was in the log already, though not in the head row."""
+    return isinstance(error, sqlite3.IntegrityError) and error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+
+
+def store_error(error: Exception, path: Path, *, busy_timeout: float, is_write: bool = False) -> StoreError:
+    """The error as ours; `written` is None where SQLite itself cannot tell what the disk has kept."""
+    if isinstance(error, StoreError):
+        error.add_note(f"the database is '{path}'")
+        return error
+    code = _code(error)
+    text, hint = _told(code, error, path, busy_timeout)
+    written = None if is_write and code == sqlite3.SQLITE_IOERR else False
+    ours = StoreError(f"{text} ({error})", written=written, hint=hint)
+    ours.__cause__ = error
+    return ours
+
+
+def _told(code: int | None, error: Exception, path: Path, busy_timeout: float) -> tuple[str, str | None]:
+    match code:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return (
+                f"the database '{path}' was locked by another program for {busy_timeout:g} s",
+                "find what holds a transaction open on it, or wait longer with SqliteStore(..., busy_timeout=)",
+            )
+        case sqlite3.SQLITE_FULL:
+            return (
+                f"there is no room left for the database '{path}'",
+                "free some space, then resume or recover the thread: its last checkpoint stands",
+            )
+        case sqlite3.SQLITE_READONLY:
+            return f"the database '{path}' is read-only", "this user needs write permission on the file and on its folder"
+        case sqlite3.SQLITE_CANTOPEN if not path.parent.is_dir():
+            return f"the database '{path}' cannot be opened: its folder '{path.parent}' does not exist", "create the folder first"
+        case sqlite3.SQLITE_CANTOPEN if path.is_dir():
+            return f"the database '{path}' cannot be opened: it is a folder", "give the path of a file"
+        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
+            return (
+                f"the database '{path}' cannot be opened",
+                "this user needs permission on the file and on its folder (beside it come a -wal and a -shm file)",
+            )
+        case sqlite3.SQLITE_NOTADB:
+            return f"the file '{path}' is not a SQLite database", "check the path; nothing was changed"
+        case sqlite3.SQLITE_CORRUPT:
+            return f"the database '{path}' is damaged", "restore it from a backup, or save what can be read with: sqlite3 FILE .recover"
+        case sqlite3.SQLITE_IOERR:
+            return f"the disk failed under the database '{path}'", "look at the disk, then at the thread: its last checkpoint stands"
+        case sqlite3.SQLITE_TOOBIG:
+            return f"the record is too big for the database '{path}'", "SQLite takes values of up to 1,000,000,000 bytes: keep large values elsewhere"
+        case _:
+            return f"the database '{path}' refused a call with {type(error).__name__}", None
+
+
+def _code(error: Exception) -> int | None:
+    """The primary code: the extended one carries it in its low byte. Errors of the driver itself have none."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else int(code) & 0xFF

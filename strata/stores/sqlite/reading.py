@@ -1,0 +1,131 @@
+"""What is read from the log: a thread's newest record, a page of its log, a page of threads."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from strata.errors import CheckpointUnreadable
+from strata.ports.checkpoints import Logged, LogPage, Stored, ThreadPage, ThreadSummary
+from strata.stores.sqlite import rows, statements
+from strata.wire.envelope import blobs_named, is_encoded, restore_page, rows_before
+from strata.wire.listing import Conditions, Position, encode_cursor, summary_of
+
+
+def latest(connection: sqlite3.Connection, thread_id: str) -> Stored | None:
+    """The thread's newest record.
+
+    Raises:
+        CheckpointUnreadable: there is one, and it cannot be read.
+    """
+    found = _newest(connection, thread_id)
+    if found is not None and _is_encoded(found):
+        with _one_view(connection):  # what it builds on, and itself once more: it may have been purged meanwhile
+            found = _newest(connection, thread_id)
+            if found is not None:
+                (found,) = _restored(connection, thread_id, [found])
+    if found is None:
+        return None
+    if isinstance(found.checkpoint, CheckpointUnreadable):
+        raise found.checkpoint
+    return Stored(found.checkpoint, found.sequence)
+
+
+def log_page(connection: sqlite3.Connection, thread_id: str, *, after: int | None, limit: int) -> LogPage:
+    """Up to `limit` records above `after`, oldest first."""
+    first = 0 if after is None else after + 1
+    with _one_view(connection):
+        page = _restored(connection, thread_id, _between(connection, thread_id, first, rows.LAST_SEQUENCE, limit))
+    return LogPage(tuple(page), page[-1].sequence if len(page) == limit else None)
+
+
+def thread_page(connection: sqlite3.Connection, conditions: Conditions) -> ThreadPage:
+    """The threads that `conditions` mean, newest first."""
+    text, parameters = _asked(conditions)
+    found = connection.execute(text, parameters).fetchall()
+    shown = found[: conditions.limit]
+    summaries = [_summary(row) for row in shown]
+    return ThreadPage(
+        threads=tuple(summary for summary in summaries if isinstance(summary, ThreadSummary)),
+        unreadable=tuple(summary for summary in summaries if isinstance(summary, CheckpointUnreadable)),
+        next_cursor=encode_cursor(_position(shown[-1])) if len(found) > len(shown) else None,
+    )
+
+
+# Records
+
+
+def _newest(connection: sqlite3.Connection, thread_id: str) -> Logged | None:
+    row = connection.execute(statements.LATEST, (thread_id,)).fetchone()
+    return None if row is None else rows.logged(row)
+
+
+def _between(connection: sqlite3.Connection, thread_id: str, first: int, last: int, limit: int) -> list[Logged]:
+    return [rows.logged(row) for row in connection.execute(statements.BETWEEN, (thread_id, first, last, limit))]
+
+
+def _restored(connection: sqlite3.Connection, thread_id: str, page: list[Logged]) -> Sequence[Logged]:
+    """`page` with the encodings of stores undone: deltas need rows before it, offloaded values the thread's blobs."""
+    if not any(map(_is_encoded, page)):
+        return page
+    first, count = page[0].sequence, rows_before(page[0])
+    earlier = _between(connection, thread_id, first - count, first - 1, count)
+    names = blobs_named([*earlier, *page])
+    return restore_page([*earlier, *page], _blobs(connection, thread_id, names) if names else {}, skip=len(earlier))
+
+
+def _is_encoded(row: Logged) -> bool:
+    return not isinstance(row.checkpoint, CheckpointUnreadable) and is_encoded(row.checkpoint)
+
+
+def _blobs(connection: sqlite3.Connection, thread_id: str, hashes: frozenset[str]) -> dict[str, bytes]:
+    found = connection.execute(statements.BLOBS, (thread_id, msgspec.json.encode(sorted(hashes)).decode()))
+    return {name.decode(): content for name, content in found}
+
+
+@contextmanager
+def _one_view(connection: sqlite3.Connection) -> Generator[None]:
+    """Several statements that see the file at one moment."""
+    connection.execute(statements.BEGIN_READING)
+    try:
+        yield
+    finally:
+        connection.execute(statements.COMMIT)
+
+
+# Listings
+
+
+def _asked(conditions: Conditions) -> tuple[str, list[object]]:
+    """The statement of constant parts, and its parameters."""
+    parts: list[tuple[str, tuple[object, ...]]] = []
+    if conditions.states:
+        parts.append((statements.IN_STATES, (msgspec.json.encode(sorted(conditions.states)).decode(),)))
+    for clause, value in (
+        (statements.UPDATED_AFTER, conditions.updated_after),
+        (statements.UPDATED_BEFORE, conditions.updated_before),
+        (statements.DUE, conditions.due_by),
+        (statements.OF_GRAPH, conditions.graph_id),
+        (statements.OF_GRAPH_VERSION, conditions.graph_version),
+    ):
+        if value is not None:
+            parts.append((clause, (value,)))
+    parts.extend((statements.HAS_METADATA, pair) for pair in conditions.metadata.items())
+    if conditions.below is not None:
+        parts.append((statements.BELOW, (conditions.below.updated_at, conditions.below.thread_id)))
+    clauses = ["WHERE " + " AND ".join(clause for clause, _ in parts)] if parts else []
+    parameters = [value for _, values in parts for value in values]
+    return "\n".join([statements.HEADS, *clauses, statements.NEWEST_FIRST]), [*parameters, conditions.limit + 1]
+
+
+def _summary(row: Sequence[Any]) -> ThreadSummary | CheckpointUnreadable:
+    read = rows.logged(row)
+    return read.checkpoint if isinstance(read.checkpoint, CheckpointUnreadable) else summary_of(read.checkpoint, read.sequence)
+
+
+def _position(row: Sequence[Any]) -> Position:
+    return Position(bytes(row[-1]).decode(), bytes(row[0]).decode())

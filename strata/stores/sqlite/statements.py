@@ -1,0 +1,91 @@
+"""What the store says to SQLite; values go by parameter."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BEGIN: Final = "BEGIN IMMEDIATE"
+COMMIT: Final = "COMMIT"
+ROLLBACK: Final = "ROLLBACK"
+
+# Opening
+
+COLUMNS_OF: Final = "SELECT name FROM pragma_table_info(?1)"
+VERSION_OF: Final = "SELECT version FROM strata_schema_version WHERE component = ?1"
+RECORD_VERSION: Final = """
+INSERT INTO strata_schema_version (component, version) VALUES (?1, ?2)
+ON CONFLICT (component) DO UPDATE SET version = excluded.version"""
+JOURNAL_MODE: Final = "PRAGMA journal_mode"
+WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
+SYNCHRONOUS: Final = {"full": "PRAGMA synchronous = FULL", "normal": "PRAGMA synchronous = NORMAL"}
+
+# Appending: the head row says which sequence is the latest, so that the cost does not grow with the log. Documents are
+# bound as the bytes they are and cast, which spares decoding a large state only to encode it again.
+
+APPEND: Final = """
+INSERT INTO checkpoints (thread_id, schema_version, status, suspended_node, next_node, frozen_state, metadata, created_at, resumed_at,
+                         nested, decision, wait, wake_at, graph_id, graph_version, sequence)
+VALUES (?1, ?2, ?3, ?4, ?5, CAST(?6 AS TEXT), ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+        COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?1), -1) + 1)
+RETURNING sequence"""
+
+APPEND_IF_LATEST: Final = """
+INSERT INTO checkpoints (thread_id, schema_version, status, suspended_node, next_node, frozen_state, metadata, created_at, resumed_at,
+                         nested, decision, wait, wake_at, graph_id, graph_version, sequence)
+SELECT ?1, ?2, ?3, ?4, ?5, CAST(?6 AS TEXT), ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16 + 1
+WHERE COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?1), -1) = ?16"""
+
+# Reading
+
+LATEST: Final = """
+SELECT log.thread_id, log.sequence, log.schema_version, log.status, log.suspended_node, log.next_node, log.frozen_state, log.metadata,
+       log.created_at, log.resumed_at, log.nested, log.decision, log.wait, log.graph_id, log.graph_version
+FROM checkpoint_threads AS head JOIN checkpoints AS log ON log.thread_id = head.thread_id AND log.sequence = head.sequence
+WHERE head.thread_id = ?1"""
+
+BETWEEN: Final = """
+SELECT thread_id, sequence, schema_version, status, suspended_node, next_node, frozen_state, metadata,
+       created_at, resumed_at, nested, decision, wait, graph_id, graph_version
+FROM checkpoints WHERE thread_id = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4"""
+
+BLOBS: Final = "SELECT hash, content FROM checkpoint_blobs WHERE thread_id = ?1 AND hash IN (SELECT value FROM json_each(?2))"
+
+BEGIN_READING: Final = "BEGIN DEFERRED"
+
+# Listing: the head row decides everything, the newest record only adds what the head does not have. Its state is not
+# looked at, but for the version that a store's own encoding hides in it.
+
+HEADS: Final = """
+SELECT log.thread_id, log.sequence,
+       CASE WHEN log.schema_version IN ('1.8.0', '1.9.0') AND json_valid(log.frozen_state)
+            THEN json_extract(log.frozen_state, '$.checkpoint_version') ELSE log.schema_version END,
+       log.status, log.suspended_node, log.next_node, 'null', log.metadata,
+       log.created_at, log.resumed_at, log.nested, NULL, log.wait, log.graph_id, log.graph_version, head.updated_at
+FROM checkpoint_threads AS head JOIN checkpoints AS log ON log.thread_id = head.thread_id AND log.sequence = head.sequence"""
+
+IN_STATES: Final = "head.state IN (SELECT value FROM json_each(?))"
+UPDATED_AFTER: Final = "head.updated_at > ?"
+UPDATED_BEFORE: Final = "head.updated_at < ?"
+DUE: Final = "head.state = 'interrupted' AND head.wake_at <= ?"
+OF_GRAPH: Final = "head.graph_id = ?"
+OF_GRAPH_VERSION: Final = "head.graph_version = ?"
+BELOW: Final = "(head.updated_at, head.thread_id) < (?, ?)"
+HAS_METADATA: Final = """
+EXISTS (SELECT 1 FROM json_each(CASE WHEN json_valid(head.metadata) THEN head.metadata ELSE '{}' END) AS pair
+        WHERE pair.key = ? AND pair.type = 'text' AND pair.value = ?)"""
+NEWEST_FIRST: Final = "ORDER BY head.updated_at DESC, head.thread_id DESC LIMIT ?"
+
+# Retention
+
+FINISHED: Final = """
+SELECT head.thread_id FROM checkpoint_threads AS head
+WHERE head.state IN (SELECT value FROM json_each(?1)) AND head.updated_at < ?2
+  AND NOT EXISTS (SELECT 1 FROM checkpoint_leases AS lease WHERE lease.thread_id = head.thread_id AND lease.expires_at > ?3)
+ORDER BY head.updated_at, head.thread_id LIMIT ?4"""
+
+FORGET: Final = (
+    "DELETE FROM checkpoints WHERE thread_id = ?1",
+    "DELETE FROM checkpoint_threads WHERE thread_id = ?1",
+    "DELETE FROM checkpoint_leases WHERE thread_id = ?1",
+    "DELETE FROM checkpoint_blobs WHERE thread_id = ?1",
+)

@@ -1,0 +1,189 @@
+"""`SqliteStore`: checkpoints in one SQLite file, shared with the Rust and .NET engines."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import warnings
+from collections.abc import Callable, Collection
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from strata.checkpoint.record import Checkpoint, ThreadState
+from strata.errors import OptionRefused, StoreError
+from strata.graph.clock import SYSTEM, Clock
+from strata.ports.checkpoints import LogPage, Stored, ThreadPage, ThreadQuery
+from strata.stores.base import StoreBase
+from strata.stores.refusals import thread_changed
+from strata.stores.sqlite import faults, reading, retention
+from strata.stores.sqlite.database import Database, Durability
+from strata.stores.sqlite.rows import row_of
+from strata.stores.sqlite.writing import Writer
+from strata.wire.listing import check_limit, check_states, check_time, conditions_of
+
+T = TypeVar("T")
+
+
+class SqliteStore(StoreBase):
+    """Keeps checkpoints in the SQLite file `path`, which is created or completed on first use.
+
+    Several stores and processes, of any of the engines, may use one file. New files get a write-ahead log; a file that
+    others hold open in another mode keeps it. One store belongs to one running event loop.
+
+    `durability` is what a save has come to when it returns: "full" is on the disk; "normal" survives the death of the
+    process, and of the machine up to the last checkpoint of the write-ahead log. `busy_timeout` is how many seconds a
+    call waits for a lock that another program holds; the loop itself never waits.
+
+    `async with store:` opens and closes it. Without, it opens on first use; `await store.close()` then closes it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, durability: Durability = "full", busy_timeout: float = 5.0, clock: Clock = SYSTEM) -> None:
+        if not os.fspath(path) or os.fspath(path) == ":memory:":
+            raise OptionRefused("SqliteStore keeps a file: give it a path, or use MemoryStore")
+        if durability not in ("full", "normal"):
+            raise OptionRefused(f'durability is "full" or "normal", not {durability!r}')
+        self.path = Path(path)
+        self.durability: Durability = durability
+        self.busy_timeout = busy_timeout
+        self.clock = clock
+        self._writer: Writer | None = None
+        self._database: Database | None = None
+        self._opening: asyncio.Task[StoreError | None] | None = None
+        self._is_closed = False
+
+    # Checkpoints
+
+    async def save(self, checkpoint: Checkpoint, /) -> int:
+        sequence = await self._append(checkpoint, None)
+        assert sequence is not None
+        return sequence
+
+    async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
+        sequence = await self._append(checkpoint, expected)
+        if sequence is None:
+            assert expected is not None
+            raise thread_changed(checkpoint.thread_id, expected=expected)
+        return sequence
+
+    async def load(self, thread_id: str, /) -> Checkpoint | None:
+        stored = await self.load_latest(thread_id)
+        return None if stored is None else stored.checkpoint
+
+    async def load_latest(self, thread_id: str, /) -> Stored | None:
+        return await self._on_thread(lambda connection: reading.latest(connection, thread_id))
+
+    async def get_log(self, thread_id: str, /, *, after: int | None = None, limit: int = 100) -> LogPage:
+        check_limit(limit)
+        return await self._on_thread(lambda connection: reading.log_page(connection, thread_id, after=after, limit=limit))
+
+    async def list_threads(self, query: ThreadQuery, /) -> ThreadPage:
+        conditions = conditions_of(query)
+        return await self._on_thread(lambda connection: reading.thread_page(connection, conditions))
+
+    async def purge(self, *, older_than: datetime, states: Collection[ThreadState] = ("completed", "ended"), limit: int = 100) -> int:
+        check_limit(limit)
+        wanted, cutoff = check_states(states), check_time(older_than)
+        now = int(self.clock.time() * 1000)
+        return await self._on_thread(lambda connection: retention.purge(connection, states=wanted, cutoff=cutoff, now=now, limit=limit))
+
+    # Open and closed
+
+    async def open(self) -> None:
+        """Open the file, creating or completing its tables; done by itself on first use.
+
+        Raises:
+            StoreError: it cannot be opened; the text names the file and the reason.
+            DatabaseNewer: a newer build made it; nothing was changed.
+        """
+        self._is_closed = False
+        await self._opened()
+
+    async def close(self) -> None:
+        """Wait for what was handed over, and close the file. A closed store can be opened again with `async with`."""
+        self._is_closed = True
+        if self._opening is not None:
+            await asyncio.shield(self._opening)
+        if self._writer is not None:
+            await self._writer.drain()
+        database, self._database, self._writer, self._opening = self._database, None, None, None
+        if database is not None:
+            await database.close()
+
+    def __del__(self) -> None:
+        database = getattr(self, "_database", None)
+        if database is not None:
+            warnings.warn(
+                f"the SQLite store of '{self.path}' was never closed: use it in an `async with` or `with` block",
+                ResourceWarning,
+                stacklevel=2,
+                source=self,
+            )
+            database.in_place.close()
+
+    async def _append(self, checkpoint: Checkpoint, expected: int | None) -> int | None:
+        row = row_of(checkpoint)
+        try:
+            sequence = self._writer_here().put(row, expected)
+            return await sequence if isinstance(sequence, asyncio.Future) else sequence
+        except (sqlite3.Error, UnicodeError, OverflowError) as error:
+            raise self._told(error, is_write=True) from error
+
+    async def _on_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        database = await self._opened()
+        try:
+            return await database.thread.submit(work)
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+
+    def _told(self, error: Exception, *, is_write: bool = False) -> StoreError:
+        return faults.store_error(error, self.path, busy_timeout=self.busy_timeout, is_write=is_write)
+
+    def _writer_here(self) -> Writer:
+        """The writer of the running loop; the first call of a loop begins to open the file."""
+        loop = asyncio.get_running_loop()
+        writer = self._writer
+        if writer is not None and writer.loop is loop:
+            return writer
+        if self._is_closed:
+            raise StoreError(f"the SQLite store of '{self.path}' is closed", hint="open it again with `async with`, or await store.open()")
+        if self._database is not None and self._database.process != os.getpid():
+            _of_the_parent.append(self._database)
+            self._database = None
+        elif writer is not None and writer.loop.is_running():
+            raise StoreError(
+                f"the SQLite store of '{self.path}' is in use by another running event loop",
+                hint="give each loop a store of its own: they may share the file",
+            )
+        self._writer = writer = Writer(loop, self.clock.monotonic)
+        self._opening = loop.create_task(self._open(writer))
+        return writer
+
+    async def _opened(self) -> Database:
+        writer = self._writer_here()
+        if (database := writer.database) is not None:
+            return database
+        assert self._opening is not None
+        error = await asyncio.shield(self._opening)
+        if error is not None:
+            raise error
+        assert self._database is not None
+        return self._database
+
+    async def _open(self, writer: Writer) -> StoreError | None:
+        """Give `writer` its database; an error goes to everybody who waits, and the next call tries again."""
+        try:
+            if self._database is None:
+                self._database = await Database.open(self.path, durability=self.durability, busy_timeout=self.busy_timeout)
+        except (sqlite3.Error, OSError, StoreError) as error:
+            told = self._told(error)
+            self._writer = self._opening = None
+            writer.fail(told)
+            return told
+        writer.begin(self._database)
+        return None
+
+
+_of_the_parent: list[Database] = []
+"""Databases that a forked child has inherited. SQLite forbids to use them there, and to close them."""
