@@ -109,7 +109,7 @@ def summary_of(checkpoint: Checkpoint, sequence: int) -> ThreadSummary:
     )
 
 
-def encode_cursor(last: ThreadSummary) -> str:
+def encode_cursor(last: ThreadSummary | Position) -> str:
     """The cursor behind the last thread of a page: base64url, without padding, of `[updated_at, thread_id]`."""
     return base64.urlsafe_b64encode(msgspec.json.encode((last.updated_at, last.thread_id))).rstrip(b"=").decode()
 
