@@ -84,3 +84,9 @@ def _check_text(text: object, refusal: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise OptionRefused(f"run metadata {text!r} has half a surrogate pair, which cannot be stored") from None
+
+
+def recoveries_of(level: Checkpoint) -> int:
+    """How often the thread was recovered since a node last committed; what cannot be read counts as 0 (strata-checkpoint.md 10)."""
+    text = (level.metadata or {}).get(RECOVERIES, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -1,0 +1,1 @@
+"""The frozen values between two steps, and pure functions on them."""

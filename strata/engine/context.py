@@ -1,0 +1,178 @@
+"""The context of one attempt of one node."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TypeVar, cast
+
+import msgspec
+
+from strata.checkpoint.record import DecisionRecord
+from strata.engine.level import Level
+from strata.engine.plan import NodePlan
+from strata.engine.run import Run
+from strata.engine.stream import Channel, Token
+from strata.graph.answers import Decision
+from strata.graph.context import Context
+from strata.graph.times import parse_wire_time
+
+T = TypeVar("T")
+
+
+class NodeContext(Context):
+    """What the walk hands to a handler; made for each attempt, and closed when the attempt ends: late tokens are dropped."""
+
+    __slots__ = ("_hop", "_is_recovery", "_level", "_loop", "_node", "_open", "_recoveries", "_run")
+
+    def __init__(self, run: Run, level: Level, node: NodePlan) -> None:
+        self._run = run
+        self._level = level
+        self._node = node
+        self._hop = level.hops
+        self._is_recovery = level.recovering
+        self._recoveries = level.recoveries
+        self._open = True
+        self._loop = asyncio.get_running_loop()
+
+    def close(self) -> None:
+        self._open = False
+
+    @property
+    def thread_id(self) -> str:
+        return self._run.thread_id
+
+    @property
+    def node(self) -> str:
+        return self._node.name
+
+    @property
+    def path(self) -> str:
+        return self._level.path_of(self._node)
+
+    @property
+    def attempt(self) -> int:
+        return 1
+
+    @property
+    def run_id(self) -> str:
+        return self._run.run_id
+
+    @property
+    def hop(self) -> int:
+        return self._hop
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        return self._run.metadata
+
+    @property
+    def decision(self) -> Decision | None:
+        record = self._level.decision
+        return None if record is None else decision_of(record)
+
+    @property
+    def idempotency_key(self) -> str:
+        key = f"{self._run.thread_id}/{self.path}#{self._hop}"
+        return key if self._run.durable else f"{key}@{self._run.run_id}"
+
+    @property
+    def is_recovery(self) -> bool:
+        return self._is_recovery
+
+    @property
+    def recoveries(self) -> int:
+        return self._recoveries
+
+    @property
+    def deadline(self) -> datetime | None:
+        return self._run.deadline
+
+    @property
+    def graph(self) -> str | None:
+        identity = self._level.plan.graph.identity
+        return None if identity is None else identity.id
+
+    @property
+    def streaming(self) -> bool:
+        return self._run.channel is not None
+
+    @property
+    def cancelled(self) -> bool:
+        return not self._open or self._run.interrupt.reason is not None or self._run.interrupt.timed_out
+
+    def raise_if_cancelled(self) -> None:
+        if self.cancelled:
+            raise asyncio.CancelledError
+
+    def service(self, type_: type[T], /) -> T | None:
+        exact = self._run.services.get(type_)
+        if exact is not None:
+            return cast("T", exact)
+        return next((service for service in self._run.services.values() if isinstance(service, type_)), None)
+
+    async def token(self, text: str, /) -> None:
+        if (channel := self._reader()) is not None:
+            await channel.put(self._token(text))
+
+    def token_sync(self, text: str, /) -> None:
+        channel = self._reader()
+        if channel is None:
+            return
+        if self._is_on_loop():
+            channel.put_now(self._token(text))
+        else:
+            asyncio.run_coroutine_threadsafe(channel.put(self._token(text)), self._loop).result()
+
+    async def sleep(self, seconds: float, /) -> None:
+        await self._run.clock.sleep(seconds)
+
+    def sleep_sync(self, seconds: float, /) -> None:
+        if self._is_on_loop():
+            time.sleep(seconds)
+            return
+        over = threading.Event()
+        self._loop.call_soon_threadsafe(self._wake_later, seconds, over)
+        over.wait()
+        self.raise_if_cancelled()
+
+    def _wake_later(self, seconds: float, over: threading.Event) -> None:
+        timer = self._run.clock.call_later(seconds, over.set)
+        poll = 0.05  # how soon an abandoned sleep notices; a sleep is user time, not ours
+
+        def look() -> None:
+            if over.is_set():
+                return
+            if self.cancelled:
+                timer.cancel()
+                over.set()
+            else:
+                self._loop.call_later(poll, look)
+
+        look()
+
+    def _reader(self) -> Channel | None:
+        return self._run.channel if self._open else None
+
+    def _token(self, text: str) -> Token:
+        return Token(path=self.path, attempt=self.attempt, text=text)
+
+    def _is_on_loop(self) -> bool:
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
+
+
+def decision_of(record: DecisionRecord) -> Decision:
+    """A recorded decision as a handler or a caller sees it."""
+    return Decision(
+        boundary=record.boundary,
+        is_approved=record.is_approved,
+        reviewer=record.reviewer,
+        overrides=msgspec.json.decode(record.overrides),
+        decided_at=parse_wire_time(record.decided_at),
+    )

@@ -1,0 +1,1 @@
+"""The engine's decisions: pure functions on frozen values."""

@@ -1,0 +1,44 @@
+"""Where a run goes from a node."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from strata.engine.plan import EdgePlan, NodePlan
+from strata.errors import GuardFailed, NoMatchingEdge
+
+Step: TypeAlias = NodePlan | Literal["finish"]
+
+
+def next_step(node: NodePlan, state: object) -> Step:
+    """Where the run goes after `node` has returned `state`.
+
+    Edges are tried in the order they were added and the first that matches is taken; a plain edge always matches
+    (strata-graph.md 6.2). A node without edges ends the run.
+
+    Raises:
+        NoMatchingEdge: it has edges, and no guard said yes.
+        GuardFailed: a guard raised, or answered with no bool.
+    """
+    for edge in node.edges:
+        if edge.guard is None or _asks(node, edge, state):
+            return edge.target
+    if node.edges:
+        raise NoMatchingEdge(node.name)
+    return "finish"
+
+
+def _asks(node: NodePlan, edge: EdgePlan, state: object) -> bool:
+    assert edge.guard is not None
+    try:
+        answer = edge.guard(state)
+    except Exception as error:
+        raise _failed(node, edge, f"raised {type(error).__name__}: {error}") from error
+    if answer is True or answer is False:
+        return answer
+    raise _failed(node, edge, f"answered with {type(answer).__name__} {answer!r:.80}, not with True or False")
+
+
+def _failed(node: NodePlan, edge: EdgePlan, what: str) -> GuardFailed:
+    guard = getattr(edge.guard, "__qualname__", None) or repr(edge.guard)
+    return GuardFailed(f"guard '{guard}' of the edge '{node.name}' -> '{edge.target.name}' {what}", node=node.name, guard=guard)

@@ -1,0 +1,67 @@
+"""One call that works on a thread: what it was given, and what it needs of the world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from strata.engine.interrupt import Interrupt
+from strata.engine.recorder import Recorder
+from strata.engine.stream import Channel
+from strata.engine.threads import WorkerThreads
+from strata.graph.clock import Clock
+
+
+class Run:
+    """Fixed for the length of the call, but for `interrupt` and the recorder's sequence.
+
+    Attributes:
+        durable: records are written between nodes, not only where the run stops.
+        channel: where stream events go; None when nobody reads.
+        checks_stored: bytes about to be written are read back and compared (`compile(check="full")`).
+    """
+
+    __slots__ = (
+        "channel",
+        "checks_stored",
+        "clock",
+        "deadline",
+        "durable",
+        "interrupt",
+        "metadata",
+        "recorder",
+        "run_id",
+        "services",
+        "thread_id",
+        "threads",
+    )
+
+    def __init__(
+        self,
+        *,
+        thread_id: str,
+        run_id: str,
+        metadata: Mapping[str, str],
+        services: Mapping[type[Any], object],
+        deadline: datetime | None,
+        durable: bool,
+        checks_stored: bool,
+        clock: Clock,
+        threads: WorkerThreads,
+        recorder: Recorder,
+        channel: Channel | None,
+        interrupt: Interrupt,
+    ) -> None:
+        self.thread_id = thread_id
+        self.run_id = run_id
+        self.metadata = metadata
+        self.services = services
+        self.deadline = deadline
+        self.durable = durable
+        self.checks_stored = checks_stored
+        self.clock = clock
+        self.threads = threads
+        self.recorder = recorder
+        self.channel = channel
+        self.interrupt = interrupt

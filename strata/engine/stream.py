@@ -1,0 +1,102 @@
+"""What a reader of a run's stream gets, and the bounded buffer between run and reader."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+from typing import Literal, TypeAlias
+
+import msgspec
+
+ROOM = 1024  # events; strata-execution.md 8
+
+Overflow: TypeAlias = Literal["wait", "drop"]
+
+
+class StreamEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened at a node. `path` is qualified, `attempt` from 1, `sequence` counts the run's events from 1."""
+
+    path: str
+    attempt: int
+    sequence: int = 0
+
+
+class NodeStarted(StreamEvent, frozen=True, kw_only=True):
+    """A node is about to run."""
+
+    node: str
+
+
+class Token(StreamEvent, frozen=True, kw_only=True):
+    """Text that a handler sent."""
+
+    text: str
+
+
+class NodeEnded(StreamEvent, frozen=True, kw_only=True):
+    """A node has returned a state that the run goes on with; `Committed` says when it is stored."""
+
+    node: str
+
+
+class NodeFailed(StreamEvent, frozen=True, kw_only=True):
+    """A node failed for good."""
+
+    node: str
+    message: str
+
+
+class Committed(StreamEvent, frozen=True, kw_only=True):
+    """A record was stored: `record` is its number in the thread's log."""
+
+    record: int | None
+    status: str
+
+
+class Channel:
+    """The buffer. A full one makes producers wait, or drops tokens where `overflow` says so; nobody waits once it is closed."""
+
+    def __init__(self, *, overflow: Overflow, select: Collection[type[StreamEvent]] | None) -> None:
+        self._queue: asyncio.Queue[StreamEvent | None] = asyncio.Queue(ROOM)
+        self._drops = overflow == "drop"
+        self._select = tuple(select) if select is not None else (StreamEvent,)
+        self._sent = 0
+        self._closed = False
+        self.started = asyncio.Event()
+        """Set when every refusal is behind the run."""
+
+    async def put(self, event: StreamEvent) -> None:
+        """Hand `event` to the reader, waiting for room. Events that were not selected are numbered all the same."""
+        self._sent += 1
+        if self._closed or not isinstance(event, self._select):
+            return
+        numbered = msgspec.structs.replace(event, sequence=self._sent)
+        if self._drops and isinstance(event, Token):
+            self._put_or_drop(numbered)
+        else:
+            await self._queue.put(numbered)
+
+    def put_now(self, event: StreamEvent) -> None:
+        """Hand over what the loop's own thread cannot wait with: a sync handler that runs in place. Without room it is dropped."""
+        self._sent += 1
+        if not self._closed and isinstance(event, self._select):
+            self._put_or_drop(msgspec.structs.replace(event, sequence=self._sent))
+
+    async def finish(self) -> None:
+        """No more events; the reader ends after those that are buffered."""
+        if not self._closed:
+            await self._queue.put(None)
+
+    def close(self) -> None:
+        """The reader has left: drop what is buffered and let waiting producers go."""
+        self._closed = True
+        while not self._queue.empty():
+            self._queue.get_nowait()
+
+    async def __aiter__(self) -> AsyncIterator[StreamEvent]:
+        while (event := await self._queue.get()) is not None:
+            yield event
+
+    def _put_or_drop(self, event: StreamEvent) -> None:
+        if not self._queue.full():
+            self._queue.put_nowait(event)

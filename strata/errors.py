@@ -1,0 +1,306 @@
+"""The errors of Strata, one tree under `StrataError`.
+
+A *refusal* (`Refused`) means that nothing was written and the thread stands as it stood. Texts that other engines
+compare are theirs, byte for byte; what to do about it then stands in `hint`, which tracebacks and the command line show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from strata.rules.problem import Problem
+
+if TYPE_CHECKING:
+    from strata.graph.identity import Identity
+
+
+class StrataError(Exception):
+    """The root of everything that Strata raises on purpose.
+
+    `hint` says what to do where the text itself may not; it is also a note of the exception.
+    """
+
+    def __init__(self, text: str, /, *, hint: str | None = None) -> None:
+        super().__init__(text)
+        self.hint = hint
+        if hint is not None:
+            self.add_note(hint)
+
+
+def at_level(path: Sequence[str]) -> str:
+    """` at level [Work/Inner]` for an inner level, nothing for the outermost."""
+    return f" at level [{'/'.join(path)}]" if path else ""
+
+
+# Graphs
+
+
+class GraphInvalid(StrataError):
+    """`compile()` refused the graph. `problems` are all its errors, sorted; each has a code, a node and a place."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        lines = "\n".join(f"  {problem}" for problem in self.problems)
+        super().__init__(f"the graph has {count} error{'s' if count != 1 else ''}:\n{lines}")
+
+
+class GraphWarning(UserWarning):
+    """A graph that compiles and may surprise; issued once by `compile()` for each warning."""
+
+
+class DefinitionUnreadable(StrataError):
+    """The bytes are not a definition, or their shape is not sound (strata-graph.md 4.5)."""
+
+
+# Refusals
+
+
+class Refused(StrataError):
+    """The call was refused before anything was written."""
+
+
+class OptionRefused(Refused, ValueError):
+    """An option of the call cannot be used: a reserved metadata key, an empty run id, a hop limit of 0."""
+
+
+class ThreadNotFound(Refused):
+    """The store has no such thread."""
+
+    def __init__(self, thread_id: str) -> None:
+        self.thread_id = thread_id
+        super().__init__(f"no checkpoint found for thread '{thread_id}'", hint="start it with run(), or look for the id with threads()")
+
+
+class ThreadExists(Refused):
+    """`run` was called with the id of a thread that has not finished."""
+
+    def __init__(self, thread_id: str, *, state_name: str, sequence: int | None) -> None:
+        self.thread_id, self.state_name, self.sequence = thread_id, state_name, sequence
+        super().__init__(
+            f"thread '{thread_id}' exists and has not finished: its latest checkpoint is {state_name}; "
+            f"continue it with resume() or recover(), finish it with end(), use another id, or pass start_over=True"
+        )
+
+
+class ThreadRunning(Refused):
+    """The thread is running, or its process died; only `recover` or `end` take it."""
+
+    def __init__(self, thread_id: str) -> None:
+        self.thread_id = thread_id
+        super().__init__(
+            f"thread '{thread_id}' is running: only a waiting, failed or cancelled thread can be resumed",
+            hint="if its process died, continue it with recover()",
+        )
+
+
+class NotRunning(Refused):
+    """`recover` was called on a thread that is not running."""
+
+    def __init__(self, thread_id: str, *, state_name: str) -> None:
+        self.thread_id, self.state_name = thread_id, state_name
+        super().__init__(
+            f"thread '{thread_id}' is not running: its latest checkpoint is {state_name}",
+            hint="recover() is for a thread whose process died; a waiting, failed or cancelled one takes resume()",
+        )
+
+
+class ThreadFinished(Refused):
+    """The thread has completed or was ended."""
+
+    def __init__(self, text: str, *, thread_id: str) -> None:
+        self.thread_id = thread_id
+        super().__init__(text, hint="start a new thread, or this one anew with run(..., start_over=True)")
+
+
+class ThreadChanged(Refused):
+    """Somebody else appended to the thread first."""
+
+    def __init__(self, text: str, *, thread_id: str, hint: str | None = "look at the thread again before you decide") -> None:
+        self.thread_id = thread_id
+        super().__init__(text, hint=hint)
+
+
+class CheckpointUnreadable(Refused):
+    """A stored record cannot be read. Nothing was overwritten; `sequence` and `path` name the place where they are known."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        thread_id: str | None = None,
+        sequence: int | None = None,
+        level: Sequence[str] = (),
+        path: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.thread_id, self.sequence, self.level, self.path = thread_id, sequence, tuple(level), path
+        super().__init__(text, hint=hint)
+
+
+class WrongGraph(Refused):
+    """The thread was written by another graph, or by a version of this one that this graph does not take over."""
+
+    def __init__(self, text: str, *, thread_id: str, level: Sequence[str] = (), wrote: Identity | None = None, runs: Identity | None = None, hint: str | None = None) -> None:
+        self.thread_id, self.level, self.wrote, self.runs = thread_id, tuple(level), wrote, runs
+        super().__init__(text, hint=hint)
+
+
+class SignalRefused(Refused):
+    """The answer does not fit what the thread waits for, or what its state takes."""
+
+    def __init__(self, text: str, *, thread_id: str, hint: str | None = None) -> None:
+        self.thread_id = thread_id
+        super().__init__(text, hint=hint)
+
+
+class NotDurable(Refused):
+    """Only a graph compiled with `durable=True` records enough to be recovered."""
+
+
+class UnsupportedEventLoop(Refused):
+    """Strata runs on asyncio (uvloop included), and this is another event loop, or none."""
+
+
+class LoopRunning(Refused):
+    """A `..._sync` call (or a store's `with`) was made inside a running event loop, which it would block."""
+
+    def __init__(self, name: str, *, text: str | None = None) -> None:
+        self.name = name
+        super().__init__(text or f"{name}_sync() was called inside a running event loop, which it would block: await {name}() there")
+
+
+# Stores
+
+
+class StoreError(StrataError):
+    """The store failed. `written` says whether the record was kept (None: it cannot be known)."""
+
+    def __init__(self, text: str, *, written: bool | None = False, hint: str | None = None) -> None:
+        self.written = written
+        super().__init__(text, hint=hint)
+
+
+class DatabaseNewer(StoreError):
+    """A newer build made the database; this one leaves it alone."""
+
+
+class DatabaseOlder(StoreError):
+    """The database needs a migration that was not allowed."""
+
+
+# Failures of a node: what a handler may raise, and what the engine finds
+
+
+class TransientError(StrataError):
+    """Raised by a handler: it may work the next time. `retry_after` (seconds) says how long to wait at least."""
+
+    def __init__(self, message: str, /, *, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(message)
+
+
+class FatalError(StrataError):
+    """Raised by a handler: trying again cannot help."""
+
+
+class NodeError(StrataError):
+    """A fault that the engine finds in a node: it fails that node and is stored as its error."""
+
+
+class NodeTimedOut(NodeError):
+    """An attempt of the node took longer than its timeout (a transient failure)."""
+
+    def __init__(self, node: str, *, timeout: float) -> None:
+        self.node, self.timeout = node, timeout
+        super().__init__(f"node '{node}' timed out after {round(timeout * 1_000_000) // 1000} ms")
+
+
+class NoMatchingEdge(NodeError):
+    """The node has edges, and none of their guards matched."""
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        super().__init__(
+            f"no outgoing edge condition matched for node '{node}'",
+            hint=f"add an @edge without a guard below the @when edges of '{node}': it is the else",
+        )
+
+
+class HopLimitReached(NodeError):
+    """The node was not started: its level has made as many hops as it may."""
+
+    def __init__(self, node: str, *, hops: int, limit: int) -> None:
+        self.node, self.hops, self.limit = node, hops, limit
+        super().__init__(
+            f"hop limit of {limit} reached: node '{node}' would be hop {hops + 1}",
+            hint="resume with a higher max_node_hops=, or with an override that lets the loop end",
+        )
+
+
+class GuardFailed(NodeError):
+    """A guard raised, or answered with something other than a bool; the error it raised is the cause."""
+
+    def __init__(self, text: str, *, node: str, guard: str) -> None:
+        self.node, self.guard = node, guard
+        super().__init__(text)
+
+
+class StateRefused(NodeError):
+    """What a node returned cannot be stored as its state: `path` names the field, `expected` and `found` what is wrong there."""
+
+    def __init__(self, text: str, *, path: str, expected: str, found: str, hint: str | None = None) -> None:
+        self.path, self.expected, self.found = path, expected, found
+        super().__init__(text, hint=hint)
+
+
+class HandlerCancelled(NodeError):
+    """The handler raised `CancelledError` though nobody cancelled the run."""
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        super().__init__(f"node '{node}' raised CancelledError, and nobody cancelled the run: something that it awaits was cancelled")
+
+
+class ThreadsExhausted(NodeError):
+    """No worker thread came free: all are held by calls that were abandoned and still run, or that are slow."""
+
+    def __init__(self, node: str, *, limit: int, waited: float) -> None:
+        self.node, self.limit, self.waited = node, limit, waited
+        super().__init__(
+            f"node '{node}' found none of the {limit} worker threads free within {waited:g} s: "
+            f"give the runner more with max_threads=, make the node async, or mark a quick one inline=True"
+        )
+
+
+# From `Outcome.unwrap()`
+
+
+class RunFailed(StrataError):
+    """`unwrap()` of a run that failed; the node's own error is the cause."""
+
+
+class RunInterrupted(StrataError):
+    """`unwrap()` of a run that waits for an answer."""
+
+
+class RunCancelled(StrataError):
+    """`unwrap()` of a run that was cancelled or ended."""
+
+
+class StateUnreadable(StrataError):
+    """Stored bytes do not fit the state's type; `path` names the field as msgspec does (`$.lines[0]`)."""
+
+    def __init__(self, text: str, *, path: str | None = None) -> None:
+        self.path = path
+        super().__init__(text)
+
+
+class OverrideRefused(StrataError):
+    """An override names no field of the state, or its value is not of the field's type."""
+
+    def __init__(self, text: str, *, field: str) -> None:
+        self.field = field
+        super().__init__(text)
+

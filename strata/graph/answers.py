@@ -1,0 +1,92 @@
+"""What a caller says to a paused thread, and what of it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Generic, Literal
+
+import msgspec
+from typing_extensions import ParamSpec, TypeVar
+
+from strata.graph.identity import Identity
+from strata.graph.state import SupportsReplace
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S_co = TypeVar("S_co", covariant=True)
+
+Verdict = Literal["approve", "reject", "amend"]
+LevelPath = tuple[str, ...]
+
+
+class Signal(Generic[S_co]):
+    """A person's answer to the innermost level of a thread: made by `graph.approve`, `graph.reject`, `graph.amend`.
+
+    Immutable: `override` and `at` give a new one.
+    """
+
+    __slots__ = ("outer", "overrides", "reviewer", "state", "verdict")
+
+    verdict: Verdict
+    reviewer: str
+    state: type[Any]
+    overrides: Mapping[str, object]
+    outer: Mapping[LevelPath, Signal[Any]]
+
+    def __init__(
+        self,
+        verdict: Verdict,
+        reviewer: str,
+        state: type[Any],
+        overrides: Mapping[str, object],
+        outer: Mapping[LevelPath, Signal[Any]],
+    ) -> None:
+        self.verdict, self.reviewer, self.state, self.overrides, self.outer = verdict, reviewer, state, overrides, outer
+
+    def override(self: Signal[SupportsReplace[P, R]], *args: P.args, **changes: P.kwargs) -> Signal[R]:
+        """Replace top-level fields of the level's state; Python names, and None stores null.
+
+        Names and types are checked when the thread is resumed, before anything is written (`SignalRefused`).
+        """
+        return Signal(self.verdict, self.reviewer, self.state, {**self.overrides, **changes}, self.outer)
+
+    def at(self, *path: str, signal: Signal[Any]) -> Signal[S_co]:
+        """Address an outer level by the subgraph nodes that lead to it (none: the outermost); only its overrides are used."""
+        return Signal(self.verdict, self.reviewer, self.state, self.overrides, {**self.outer, path: signal})
+
+    def __repr__(self) -> str:
+        return f"Signal({self.verdict!r}, reviewer={self.reviewer!r}, overrides={dict(self.overrides)!r}, at={dict(self.outer)!r})"
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """The latest answer to a boundary of a level, as its nodes see it. `overrides` has the wire's (encoded) names."""
+
+    boundary: str
+    is_approved: bool
+    reviewer: str
+    overrides: Mapping[str, Any]
+    decided_at: datetime
+
+
+class WaitingFor(msgspec.Struct, frozen=True, kw_only=True):
+    """What a paused thread waits for: a person with a time limit, an event, a timer."""
+
+    kind: Literal["human", "event", "timer"]
+    event_type: str | None
+    wake_at: datetime | None
+
+
+class StoredLevel(msgspec.Struct, frozen=True, kw_only=True):
+    """One level of a stored thread, as a migration sees and answers it.
+
+    Only `state` (its JSON, decoded to plain values), `suspended_node` and `next_node` may change (strata-graph.md 5).
+    """
+
+    thread_id: str
+    identity: Identity
+    status: str
+    state: dict[str, Any]
+    suspended_node: str | None
+    next_node: str | None
+    metadata: Mapping[str, str]

@@ -1,0 +1,124 @@
+"""What a handler is told of the run that calls it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from strata.graph.answers import Decision
+
+T = TypeVar("T")
+
+
+class Context(ABC):
+    """Handed to the parameter annotated `Context`, wherever it stands (strata-execution.md 3).
+
+    It only listens: a handler cannot cancel its own run with it.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def thread_id(self) -> str:
+        """The id given to the outermost call, at every depth."""
+
+    @property
+    @abstractmethod
+    def node(self) -> str:
+        """The node's own name."""
+
+    @property
+    @abstractmethod
+    def path(self) -> str:
+        """The node's qualified name (`Work/draft`)."""
+
+    @property
+    @abstractmethod
+    def attempt(self) -> int:
+        """From 1."""
+
+    @property
+    @abstractmethod
+    def run_id(self) -> str:
+        """Of this call; a resume is a new run."""
+
+    @property
+    @abstractmethod
+    def hop(self) -> int:
+        """The node's hop at its level, from 1."""
+
+    @property
+    @abstractmethod
+    def metadata(self) -> Mapping[str, str]:
+        """The run's metadata, the same at every depth."""
+
+    @property
+    @abstractmethod
+    def decision(self) -> Decision | None:
+        """The latest answer to a boundary of this node's level."""
+
+    @property
+    @abstractmethod
+    def idempotency_key(self) -> str:
+        """Names this execution of the node: `thread/path#hop`, the same on every retry and recovery.
+
+        In a run that is not durable `@run_id` follows, since nothing would let another process find the hop again.
+        """
+
+    @property
+    @abstractmethod
+    def is_recovery(self) -> bool:
+        """The node may have run before: its thread was recovered, and no node of its level has committed since."""
+
+    @property
+    @abstractmethod
+    def recoveries(self) -> int:
+        """How often the thread was recovered since a node last committed."""
+
+    @property
+    @abstractmethod
+    def deadline(self) -> datetime | None:
+        """When the run is cancelled, if it has a deadline."""
+
+    @property
+    @abstractmethod
+    def graph(self) -> str | None:
+        """The id of the graph that the node runs in, if it has one."""
+
+    @property
+    @abstractmethod
+    def streaming(self) -> bool:
+        """Somebody reads this run's stream."""
+
+    @property
+    @abstractmethod
+    def cancelled(self) -> bool:
+        """The run, or this attempt of the node, is being stopped."""
+
+    @abstractmethod
+    def raise_if_cancelled(self) -> None:
+        """Raise `asyncio.CancelledError` if the node is being stopped: for sync handlers, which nobody can interrupt."""
+
+    @abstractmethod
+    def service(self, type_: type[T], /) -> T | None:
+        """The run's service of exactly that type, else the first one that is an instance of it, else None."""
+
+    @abstractmethod
+    async def token(self, text: str, /) -> None:
+        """Send text to the run's reader, waiting while its buffer is full; without a reader it goes nowhere."""
+
+    @abstractmethod
+    def token_sync(self, text: str, /) -> None:
+        """`token` for a sync handler."""
+
+    @abstractmethod
+    async def sleep(self, seconds: float, /) -> None:
+        """Sleep on the run's clock."""
+
+    @abstractmethod
+    def sleep_sync(self, seconds: float, /) -> None:
+        """`sleep` for a sync handler; on a worker thread it ends early when the node is stopped."""

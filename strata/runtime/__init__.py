@@ -1,0 +1,1 @@
+"""Runs graphs over stores: the one room that knows both."""

@@ -1,0 +1,90 @@
+"""The options that every call that runs something takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypedDict
+
+import msgspec
+
+from strata.checkpoint.metadata import check_caller_metadata
+from strata.errors import OptionRefused
+from strata.graph.clock import Clock
+
+MOST_HOPS = 2**32 - 1
+
+
+class RunOptions(TypedDict, total=False):
+    """Options of one call.
+
+    Keys:
+        metadata: text to text, stored on every record of the run and seen by every node; a resume lays it over what is stored.
+        deadline: when the run is cancelled: an aware datetime, or a timedelta or seconds from now. It is not stored.
+        max_node_hops: the outermost graph's hop limit for this call, in place of the compiled one.
+        run_id: of this call; a fresh UUID of version 7 by default.
+        services: objects that nodes ask for by type, laid over the runner's.
+    """
+
+    metadata: Mapping[str, str]
+    deadline: datetime | timedelta | float
+    max_node_hops: int | None
+    run_id: str
+    services: Iterable[object]
+
+
+class CheckedOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of a call, found sound. `deadline` is absolute, `timeout` the seconds until then."""
+
+    metadata: dict[str, str]
+    deadline: datetime | None
+    timeout: float | None
+    max_node_hops: int | None
+    run_id: str
+    services: Mapping[type[Any], object]
+
+
+def check_options(options: RunOptions, *, services: Mapping[type[Any], object], clock: Clock) -> CheckedOptions:
+    """Before anything is loaded or written (strata-execution.md 10).
+
+    Raises:
+        OptionRefused: the first that cannot be used.
+    """
+    metadata = dict(options.get("metadata", {}))
+    check_caller_metadata(metadata)
+    run_id = options.get("run_id")
+    if run_id is None:
+        run_id = clock.new_id()
+    elif not run_id:
+        raise OptionRefused("a run id can't be empty")
+    limit = options.get("max_node_hops")
+    if limit is not None and limit < 1:
+        raise OptionRefused("a run's max_node_hops must be at least 1")
+    if limit is not None and limit > MOST_HOPS:
+        raise OptionRefused(f"a run's max_node_hops must be at most {MOST_HOPS}")
+    deadline, timeout = _deadline(options.get("deadline"), clock)
+    return CheckedOptions(
+        metadata=metadata,
+        deadline=deadline,
+        timeout=timeout,
+        max_node_hops=limit,
+        run_id=run_id,
+        services={**services, **by_type(options.get("services", ()))},
+    )
+
+
+def by_type(services: Iterable[object]) -> dict[type[Any], object]:
+    """One service a type; a later one replaces."""
+    return {type(service): service for service in services}
+
+
+def _deadline(given: datetime | timedelta | float | None, clock: Clock) -> tuple[datetime | None, float | None]:
+    if given is None:
+        return None, None
+    now = clock.time()
+    if isinstance(given, datetime):
+        if given.tzinfo is None:
+            raise OptionRefused(f"the deadline {given!r} has no time zone: use datetime.now(UTC) + timedelta(...), or give a timedelta")
+        return given.astimezone(UTC), given.timestamp() - now
+    seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
+    return datetime.fromtimestamp(now, UTC) + timedelta(seconds=seconds), seconds

@@ -1,0 +1,83 @@
+"""Reading a run while it goes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from types import TracebackType
+from typing import Generic, Self
+
+from typing_extensions import TypeVar
+
+from strata.engine.outcomes import Outcome
+from strata.engine.stream import Channel, StreamEvent
+from strata.errors import StrataError
+
+S = TypeVar("S")
+
+
+class RunStream(Generic[S]):
+    """A run under way, and its events to iterate over.
+
+        async with runner.stream("essay-1", Essay(min_score=8)) as events:
+            async for event in events:
+                ...
+        print(events.outcome)
+
+    Refusals raise on entering. Leaving the block early abandons the run, as cancelling its task does.
+    """
+
+    def __init__(self, start: Callable[[Channel], Awaitable[Outcome[S]]], channel: Channel) -> None:
+        self._start = start
+        self._channel = channel
+        self._task: asyncio.Task[Outcome[S]] | None = None
+
+    @property
+    def outcome(self) -> Outcome[S]:
+        """What the run came to.
+
+        Raises:
+            StrataError: it has not ended: read the events to their end first.
+        """
+        if self._task is None or not self._task.done() or self._task.cancelled():
+            raise StrataError("the run has no outcome yet: read its events to their end first")
+        return self._task.result()
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._run(), name="strata-stream")
+        started = asyncio.create_task(self._channel.started.wait(), name="strata-stream-start")
+        try:
+            await asyncio.wait({self._task, started}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            await self._abandon()
+            raise
+        finally:
+            started.cancel()
+        if self._task.done() and not self._channel.started.is_set():
+            self._task.result()  # raises the refusal
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /) -> None:
+        assert self._task is not None
+        if not self._task.done():
+            await self._abandon()
+        elif kind is None and not self._task.cancelled():
+            self._task.result()  # raises a store's failure that the reader has not met
+
+    async def __aiter__(self) -> AsyncIterator[StreamEvent]:
+        assert self._task is not None, "enter the stream first: async with runner.stream(...) as events"
+        async for event in self._channel:
+            yield event
+        await asyncio.shield(self._task)
+
+    async def _run(self) -> Outcome[S]:
+        try:
+            return await self._start(self._channel)
+        finally:
+            await self._channel.finish()
+
+    async def _abandon(self) -> None:
+        assert self._task is not None
+        self._channel.close()
+        self._task.cancel()
+        await asyncio.wait({self._task})
