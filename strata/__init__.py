@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from strata.engine.outcomes import Cancelled, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
+    from strata.engine.stream import Committed, NodeEnded, NodeFailed, NodeStarted, StreamEvent, Token
     from strata.errors import (
         CheckpointUnreadable,
         DatabaseNewer,
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
         GraphWarning,
         GuardFailed,
         HandlerCancelled,
+        HopLimitReached,
         LoopRunning,
         NodeError,
         NodeTimedOut,
@@ -57,8 +60,13 @@ if TYPE_CHECKING:
     from strata.graph.identity import Identity
     from strata.graph.nodes import AnyNode, Node
     from strata.graph.state import State, reduced
+    from strata.ports.checkpoints import CheckpointStore, ThreadPage, ThreadQuery, ThreadSummary
     from strata.rules.facts import Place
     from strata.rules.problem import Problem
+    from strata.runtime.options import RunOptions
+    from strata.runtime.runner import Runner
+    from strata.runtime.stream import RunStream
+    from strata.runtime.thread import Record, Thread
 
 __all__ = [
     # Graphs
@@ -82,6 +90,28 @@ __all__ = [
     "on_reject",
     "reduced",
     "when",
+    # Running
+    "Cancelled",
+    "CheckpointStore",
+    "Committed",
+    "Completed",
+    "Failed",
+    "HopLimitExceeded",
+    "Interrupted",
+    "NodeEnded",
+    "NodeFailed",
+    "NodeStarted",
+    "Outcome",
+    "Record",
+    "RunOptions",
+    "RunStream",
+    "Runner",
+    "StreamEvent",
+    "Thread",
+    "ThreadPage",
+    "ThreadQuery",
+    "ThreadSummary",
+    "Token",
     # Time
     "SYSTEM",
     "Clock",
@@ -95,6 +125,7 @@ __all__ = [
     "GraphWarning",
     "GuardFailed",
     "HandlerCancelled",
+    "HopLimitReached",
     "LoopRunning",
     "NoMatchingEdge",
     "NodeError",
@@ -126,20 +157,41 @@ __all__ = [
 # Where each name lives; what is not listed is an error. `__all__` above is spelt out for checkers, and a test compares the two.
 MODULES = {
     "AnyNode": "strata.graph.nodes",
+    "Cancelled": "strata.engine.outcomes",
+    "CheckpointStore": "strata.ports.checkpoints",
     "Clock": "strata.graph.clock",
+    "Committed": "strata.engine.stream",
     "CompiledGraph": "strata.graph.compiled",
+    "Completed": "strata.engine.outcomes",
     "Context": "strata.graph.context",
     "Decision": "strata.graph.answers",
     "Definition": "strata.graph.definition",
+    "Failed": "strata.engine.outcomes",
+    "HopLimitExceeded": "strata.engine.outcomes",
     "Identity": "strata.graph.identity",
+    "Interrupted": "strata.engine.outcomes",
     "Node": "strata.graph.nodes",
+    "NodeEnded": "strata.engine.stream",
+    "NodeFailed": "strata.engine.stream",
+    "NodeStarted": "strata.engine.stream",
+    "Outcome": "strata.engine.outcomes",
     "Place": "strata.rules.facts",
     "Problem": "strata.rules.problem",
+    "Record": "strata.runtime.thread",
+    "RunOptions": "strata.runtime.options",
+    "RunStream": "strata.runtime.stream",
+    "Runner": "strata.runtime.runner",
     "SYSTEM": "strata.graph.clock",
     "Signal": "strata.graph.answers",
     "State": "strata.graph.state",
     "StateGraph": "strata.graph.builder",
     "StoredLevel": "strata.graph.answers",
+    "StreamEvent": "strata.engine.stream",
+    "Thread": "strata.runtime.thread",
+    "ThreadPage": "strata.ports.checkpoints",
+    "ThreadQuery": "strata.ports.checkpoints",
+    "ThreadSummary": "strata.ports.checkpoints",
+    "Token": "strata.engine.stream",
     "WaitingFor": "strata.graph.answers",
     "boundary": "strata.graph.decorators",
     "edge": "strata.graph.decorators",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import Any, Literal
 
 from strata.graph.clock import Clock, Timer
@@ -78,5 +77,3 @@ class Interrupt:
     def _insist(self) -> None:
         logger.warning("a handler has not stopped %g s after it was cancelled; cancelling it again", GRACE)
         self._interrupt()
-
-

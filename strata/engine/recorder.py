@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from strata.checkpoint.metadata import HOPS
@@ -85,5 +83,3 @@ class Recorder:
                 )
             )
         )
-
-

@@ -8,6 +8,8 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -64,7 +66,7 @@ class WorkerThreads:
         waiter = self._crew.take_slot(self._limit)
         if waiter is None:
             return
-        timer = self._clock.call_later(PATIENCE, lambda: waiter.done() or waiter.set_result(False))
+        timer = self._clock.call_later(PATIENCE, partial(_give_up, waiter))
         try:
             if not await waiter:
                 raise ThreadsExhausted(node, limit=self._limit, waited=PATIENCE)
@@ -142,12 +144,15 @@ class _Crew:
             self._busy -= 1
 
 
+def _give_up(waiter: asyncio.Future[bool]) -> None:
+    if not waiter.done():
+        waiter.set_result(False)
+
+
 def _deliver(job: Job, result: object, error: BaseException | None) -> None:
     if not job.loop.is_closed():
-        try:
+        with suppress(RuntimeError):  # the loop may be closed between the test and the call: nobody waits then
             job.loop.call_soon_threadsafe(_settle, job.future, result, error)
-        except RuntimeError:
-            pass  # the loop was closed between the test and the call: nobody waits for the result
 
 
 def _settle(future: asyncio.Future[Any], result: object, error: BaseException | None) -> None:

@@ -10,11 +10,11 @@ from typing import Any, Generic, Unpack
 import msgspec
 from typing_extensions import TypeVar
 
+from strata.engine.decide.takeover import owns
 from strata.engine.outcomes import Cancelled, Outcome
 from strata.engine.plan import GraphPlan
 from strata.engine.stream import Channel, Overflow, StreamEvent
 from strata.engine.threads import WorkerThreads
-from strata.engine.decide.takeover import owns
 from strata.errors import LoopRunning, OptionRefused, ThreadNotFound, UnsupportedEventLoop
 from strata.graph.answers import Signal
 from strata.graph.clock import SYSTEM, Clock

@@ -24,7 +24,6 @@ from strata.errors import (
     ThreadNotFound,
     ThreadRunning,
     WrongGraph,
-    at_level,
 )
 from strata.graph.answers import Signal
 from strata.ports import Stored
