@@ -123,7 +123,7 @@ def _is_same(edge: EdgeFacts, plain: EdgeFacts) -> bool:
 
 def _is_telling(edge: EdgeFacts) -> bool:
     """Whether equal edges are one edge twice: two guards without a name, or two lambdas, may well differ."""
-    return not edge.guarded or (edge.guard is not None and "<lambda>" not in edge.guard)
+    return not edge.guarded or (edge.guard is not None and edge.guard.strip("<>") != "lambda")
 
 
 def _guard(edge: EdgeFacts) -> str:
