@@ -136,7 +136,8 @@ class _Annotations:
         return None
 
     def _evaluate(self, text: str) -> Any:
-        return eval(text, self._globals, self._locals)
+        value = eval(text, self._globals, self._locals)
+        return self._evaluate(value) if isinstance(value, str) else value  # quoted, and postponed on top
 
 
 def _closure(function: Any) -> dict[str, Any]:
