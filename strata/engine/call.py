@@ -38,7 +38,7 @@ async def call(run: Run, level: Level, node: NodePlan) -> Any:
         raise
     finally:
         interrupt.calling = False
-        if interrupt.interrupted:
+        if interrupt.sent:
             interrupt.settle()
         if timer is not None:
             timer.cancel()
@@ -57,7 +57,7 @@ async def emit(run: Run, event: StreamEvent) -> None:
             raise
     finally:
         run.interrupt.calling = False
-        if run.interrupt.interrupted:
+        if run.interrupt.sent:
             run.interrupt.settle()
 
 

@@ -23,7 +23,7 @@ class Interrupt:
     interrupted: `calling` is set around user code alone.
     """
 
-    __slots__ = ("_baseline", "_clock", "_nudge", "_sent", "_task", "calling", "reason", "timed_out")
+    __slots__ = ("_baseline", "_clock", "_nudge", "_task", "calling", "reason", "sent", "timed_out")
 
     def __init__(self, clock: Clock) -> None:
         task = asyncio.current_task()
@@ -32,7 +32,7 @@ class Interrupt:
         self._baseline = task.cancelling()
         self._clock = clock
         self._nudge: Timer | None = None
-        self._sent = 0
+        self.sent = 0
         self.calling = False
         self.reason: StopReason | None = None
         self.timed_out = False
@@ -51,26 +51,21 @@ class Interrupt:
     @property
     def abandoned(self) -> bool:
         """Somebody else cancelled the task that runs this."""
-        return self._task.cancelling() - self._sent > self._baseline
-
-    @property
-    def interrupted(self) -> bool:
-        """A stop or a timeout was sent to the handler that runs."""
-        return self._sent > 0
+        return self._task.cancelling() - self.sent > self._baseline
 
     def settle(self) -> None:
         """The handler has ended: take back what was sent, so that the task can go on."""
         if self._nudge is not None:
             self._nudge.cancel()
             self._nudge = None
-        while self._sent:
-            self._sent -= 1
+        while self.sent:
+            self.sent -= 1
             self._task.uncancel()
         self.timed_out = False
 
     def _interrupt(self) -> None:
         if self.calling:
-            self._sent += 1
+            self.sent += 1
             self._task.cancel()
             self._nudge = self._clock.call_later(GRACE, self._insist)
 

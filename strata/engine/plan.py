@@ -24,7 +24,7 @@ class EdgePlan:
 class NodePlan:
     """A node: how to call it, and where it leads."""
 
-    __slots__ = ("call", "edges", "has_guards", "is_boundary", "manner", "name", "reject_route", "takes_context", "timeout")
+    __slots__ = ("call", "edges", "is_bare", "is_boundary", "manner", "name", "reject_route", "takes_context", "timeout")
 
     def __init__(self, spec: NodeSpec, *, in_place: bool) -> None:
         self.name = spec.name
@@ -35,7 +35,7 @@ class NodePlan:
         self.is_boundary = spec.boundary is not None
         self.reject_route = spec.boundary.on_reject if spec.boundary is not None else None
         self.edges: tuple[EdgePlan, ...] = ()
-        self.has_guards = any(edge.guard is not None for edge in spec.edges)
+        self.is_bare = self.manner != "thread" and not self.takes_context and self.timeout is None
 
 
 class GraphPlan:

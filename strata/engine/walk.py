@@ -9,7 +9,7 @@ import msgspec
 
 from strata.engine.call import call, emit
 from strata.engine.decide.failure import Failure, judge
-from strata.engine.decide.routing import Step, next_step
+from strata.engine.decide.routing import FINISH, Step, next_step
 from strata.engine.interrupt import StopReason
 from strata.engine.level import Level
 from strata.engine.plan import NodePlan
@@ -57,57 +57,80 @@ async def walk(run: Run, level: Level) -> Ending:
         asyncio.CancelledError: the task was cancelled from outside: the run is abandoned.
         Superseded, StoreError: from saving.
     """
+    interrupt = run.interrupt
     while True:
         node = level.at
-        if run.interrupt.reason is not None:  # cancellation wins over the limit
-            return Stopped(run.interrupt.reason)
+        if interrupt.reason is not None:  # cancellation wins over the limit
+            return Stopped(interrupt.reason)
         if level.hops >= level.limit:
             return OverLimit()
+        if run.channel is not None and (stopped := await _announced(run, level, node)) is not None:
+            return stopped
+        level.hops += 1
         if not level.hops % BREATH:
             await asyncio.sleep(0)
-        if run.channel is not None:
-            await emit(run, NodeStarted(path=level.path_of(node), attempt=1, node=node.name))
-        step = await _hop(run, level, node)
-        if isinstance(step, Stopped | NodeFailedForGood):
-            return step
+        try:
+            if node.is_bare:  # the call without its frame of bookkeeping: 0.3 us of the 1.5 that a hop costs
+                interrupt.calling = True
+                result = node.call(level.state) if node.manner == "inline" else await node.call(level.state)
+                interrupt.calling = False
+            else:
+                result = await call(run, level, node)
+            step = _commit(run, level, node, result)
+        except (Exception, asyncio.CancelledError) as error:
+            return await _gave_up(run, level, node, error)
         if run.channel is not None:
             await emit(run, NodeEnded(path=level.path_of(node), attempt=1, node=node.name))
-        if step == "finish" or node.is_boundary:
+        if step is FINISH or node.is_boundary:
             return _ending(node, step)
         level.at = step
         if run.durable:
             await _record(run, level, node)
 
 
-async def _hop(run: Run, level: Level, node: NodePlan) -> Step | Stopped | NodeFailedForGood:
-    """Call the node, judge what it gave and choose the way out; only then is its state the level's.
+async def _announced(run: Run, level: Level, node: NodePlan) -> Stopped | None:
+    """Tell the reader that the node starts; a stop that comes while the reader is waited for keeps it from starting."""
+    await emit(run, NodeStarted(path=level.path_of(node), attempt=1, node=node.name))
+    return None if run.interrupt.reason is None else Stopped(run.interrupt.reason)
 
-    A node's error, a routing gap, a state that cannot be stored leave the level at that node, with the state and the
-    hops from before it.
+
+def _commit(run: Run, level: Level, node: NodePlan, result: object) -> Step:
+    """Judge what the node gave and choose the way out; only then is its state the level's.
+
+    Raises:
+        NodeError: the state cannot be stored, a guard failed, or no edge matched.
     """
-    interrupt = run.interrupt
-    if interrupt.reason is not None:  # it came while the reader was waited for
-        return Stopped(interrupt.reason)
-    level.hops += 1
-    try:
-        state = level.plan.codec.check_result(level.state, await call(run, level, node), node.name)
-        step = next_step(node, state)
-        stored = _bytes_to_store(run, level, node, state) if run.durable or node.is_boundary else None
-    except asyncio.CancelledError:
-        if interrupt.abandoned:
-            raise
-        level.hops -= 1
-        return _stopped(run) or await _failed(run, level, node, HandlerCancelled(node.name))
-    except Exception as error:
-        level.hops -= 1  # an error that comes while the run is being stopped is the handler's way of stopping
-        return _stopped(run) or await _failed(run, level, node, error)
-    level.state, level.stored = state, stored
-    level.recovering, level.recoveries = False, 0
+    if run.interrupt.sent:  # the handler took a cancellation and gave a state all the same: it counts
+        run.interrupt.settle()
+    state = level.plan.codec.check_result(level.state, result, node.name)
+    step = next_step(node, state)
+    level.stored = _bytes_to_store(run, level, node, state) if run.durable or node.is_boundary else None
+    level.state = state
+    if level.recovering:
+        level.recovering, level.recoveries = False, 0
     return step
 
 
+async def _gave_up(run: Run, level: Level, node: NodePlan, error: Exception | asyncio.CancelledError) -> Stopped | NodeFailedForGood:
+    """The level stays at the node, with the state and the hops from before it."""
+    interrupt = run.interrupt
+    interrupt.calling = False
+    interrupt.settle()
+    level.hops -= 1
+    if isinstance(error, asyncio.CancelledError):
+        if interrupt.abandoned:
+            raise error
+        error = HandlerCancelled(node.name)
+    if interrupt.reason is not None:  # an error that comes while the run is being stopped is the handler's way of stopping
+        return Stopped(interrupt.reason)
+    failure = judge(error)
+    if run.channel is not None:
+        await emit(run, NodeFailed(path=level.path_of(node), attempt=1, node=node.name, message=failure.message))
+    return NodeFailedForGood(failure)
+
+
 def _ending(node: NodePlan, step: Step) -> Ending:
-    next_node = None if step == "finish" else step
+    next_node = None if step is FINISH else step
     return Paused(node, next_node) if node.is_boundary else Finished(node)
 
 
@@ -123,14 +146,3 @@ async def _record(run: Run, level: Level, node: NodePlan) -> None:
     await run.recorder.running(level, after=node.name)
     if run.channel is not None:
         await emit(run, Committed(path=level.path_of(node), attempt=1, record=run.recorder.sequence, status="running"))
-
-
-def _stopped(run: Run) -> Stopped | None:
-    return None if run.interrupt.reason is None else Stopped(run.interrupt.reason)
-
-
-async def _failed(run: Run, level: Level, node: NodePlan, error: Exception) -> NodeFailedForGood:
-    failure = judge(error)
-    if run.channel is not None:
-        await emit(run, NodeFailed(path=level.path_of(node), attempt=1, node=node.name, message=failure.message))
-    return NodeFailedForGood(failure)

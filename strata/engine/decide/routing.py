@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from enum import Enum
+from typing import Final, Literal, TypeAlias
 
 from strata.engine.plan import EdgePlan, NodePlan
 from strata.errors import GuardFailed, NoMatchingEdge
 
-Step: TypeAlias = NodePlan | Literal["finish"]
+
+class Finish(Enum):
+    """The run ends here: the node has no way out."""
+
+    FINISH = "finish"
+
+
+FINISH: Final = Finish.FINISH
+Step: TypeAlias = NodePlan | Literal[Finish.FINISH]
 
 
 def next_step(node: NodePlan, state: object) -> Step:
@@ -25,7 +34,7 @@ def next_step(node: NodePlan, state: object) -> Step:
             return edge.target
     if node.edges:
         raise NoMatchingEdge(node.name)
-    return "finish"
+    return FINISH
 
 
 def _asks(node: NodePlan, edge: EdgePlan, state: object) -> bool:
