@@ -1,0 +1,248 @@
+"""A state as JSON bytes, and the promise that what is stored comes back."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from inspect import isawaitable
+from typing import Any, Generic, Literal, TypeAlias, cast
+
+import msgspec
+from msgspec import inspect
+from typing_extensions import TypeVar
+
+from strata.errors import OverrideRefused, StateRefused, StateUnreadable
+from strata.graph.nesting import depth_of
+from strata.graph.quick import all_fields_fit, changed_fields_fit, comes_back
+from strata.graph.shapes import RECORD_DEPTH, class_of, depth_bound, describe, may_be_unset, name_of, shape_of
+from strata.graph.state import State, did_you_mean
+from strata.graph.unfit import Unfit, first_difference, first_unfit, found
+
+S = TypeVar("S", bound=State)
+
+Check: TypeAlias = Literal["full", "fields", "type"]
+
+STATE_DEPTH = RECORD_DEPTH - 1
+"""Levels a state may nest in the outermost record, which is one itself; the state of a graph `level` deep has so many fewer."""
+
+
+class StateCodec(Generic[S]):
+    """Encodes, decodes and checks the states of one type; made once for a compiled graph.
+
+    JSON is written in field order under the encoded names, as msgspec writes it. How much is checked (`check`, design
+    "State"):
+
+    * `type`: what a node returned is exactly of the state's type (a subclass would lose fields).
+    * `fields`: and each top-level field that is not the very object of the state before is looked at to its depth:
+      exact types, finite floats, integers of 64 bits, text that UTF-8 can encode, times whose zone JSON keeps, bounds
+      of `msgspec.Meta`. An object that was changed in place is not looked into. About 0.3 us for a 1 KB state.
+    * `full`: and where a state is stored, the bytes are decoded and compared with it (`check_stored`): this finds what
+      no look at a value can, such as a `__post_init__` or a converter that makes another value on reading, and changes
+      made in place.
+
+    Raises:
+        TypeError: the type cannot be stored; `storable_faults` has the fields.
+    """
+
+    def __init__(self, state: type[S], *, check: Check = "full") -> None:
+        self.state, self.check = state, check
+        self._shape = shape_of(state)
+        self._class: type[S] = class_of(self._shape)
+        self._encoder = msgspec.json.Encoder()
+        self._decoder: msgspec.json.Decoder[S] = msgspec.json.Decoder(state)
+        self._deepest = depth_bound(self._shape)
+        self._changed_fit = _anything if check == "type" else changed_fields_fit(self._shape)
+        self._all_fit = _anything if check == "type" else all_fields_fit(self._shape)
+        self._comes_back = comes_back(self._shape) if check == "full" else _anything
+
+    def encode(self, state: S, *, level: int = 0) -> bytes:
+        """The state as it is stored; `level` is how many records are around its own (each costs one level of nesting).
+
+        Raises:
+            StateRefused: it cannot be written, or is nested deeper than other engines read (127 levels in one record).
+        """
+        try:
+            data = self._encoder.encode(state)
+        except Exception as error:
+            raise self._refused(self._first_unfit(state, level) or self._unexplained(error), "the state") from error
+        if self._may_be_too_deep(level) and depth_of(data) > STATE_DEPTH - level:
+            raise self._refused(self._first_unfit(state, level) or self._unexplained("is nested too deeply"), "the state")
+        return data
+
+    def decode(self, data: bytes | msgspec.Raw) -> S:
+        """The state that the bytes hold. Unknown keys are dropped, missing ones take their default.
+
+        Raises:
+            StateUnreadable: they are no JSON, or do not fit the type; `path` is the place as msgspec names it.
+        """
+        try:
+            return self._decoder.decode(data)
+        except Exception as error:
+            raise _unreadable(self._name, error) from error
+
+    def check_result(self, before: S | None, after: object, node: str) -> S:
+        """What the node returned, as the state that it must be; `before` is what it was given (None: look at all fields).
+
+        Raises:
+            StateRefused: it is not a state, or has a value that would not come back.
+        """
+        if type(after) is not self._class:
+            raise _not_the_state(self._name, self._class, after, node)
+        if after is before:
+            return after
+        if before is None:
+            fits = _certainly(self._all_fit, after)
+        else:
+            fits = _certainly(self._changed_fit, before, after)
+        if not fits and (unfit := self._first_unfit(after, 0)) is not None:
+            raise self._refused(unfit, f"node '{node}' returned a state that")
+        return after
+
+    def check_stored(self, state: S, data: bytes, node: str) -> None:
+        """With `check="full"`: decode what is about to be written, and hold it against the state; else nothing.
+
+        Raises:
+            StateRefused: it would not come back as it is, types and all.
+        """
+        if self.check != "full":
+            return
+        who = f"node '{node}' returned a state that"
+        try:
+            back = self._decoder.decode(data)
+        except Exception as error:
+            unfit = self._first_unfit(state, 0) or self._unread(error)
+            raise self._refused(unfit, who) from error
+        if not _certainly(self._comes_back, state, back):
+            different = self._first_unfit(state, 0) or first_difference(self._shape, state, back, self._name)
+            if different is not None:
+                raise self._refused(different, who)
+
+    def override_bytes(self, changes: Mapping[str, object]) -> dict[str, bytes]:
+        """The changed fields by their encoded names, as JSON.
+
+        A value is of the field's type, or plain JSON data that msgspec converts to it without guessing (a dict for a
+        struct, an ISO text for a date, an int for a float). None is stored as null, where the field takes None.
+
+        Raises:
+            OverrideRefused: no such field, or not such a value.
+        """
+        return {self._encoded_name(name): self._override(name, value) for name, value in changes.items()}
+
+    def with_overrides(self, data: bytes | msgspec.Raw, overrides: Mapping[str, bytes]) -> bytes:
+        """The stored state with these top-level keys replaced; others keep their bytes and places, new ones come last.
+
+        Raises:
+            StateUnreadable: the stored state is not an object.
+        """
+        try:
+            keys = _OBJECT.decode(data)
+        except Exception as error:
+            raise _unreadable(self._name, error) from error
+        keys.update((name, msgspec.Raw(value)) for name, value in overrides.items())
+        return self._encoder.encode(keys)
+
+    @property
+    def _name(self) -> str:
+        return name_of(self.state)
+
+    def _may_be_too_deep(self, level: int) -> bool:
+        return self._deepest is None or self._deepest > STATE_DEPTH - level
+
+    def _encoded_name(self, name: str) -> str:
+        for field in self._shape.fields:
+            if field.name == name:
+                return field.encode_name
+        names = tuple(field.name for field in self._shape.fields)
+        stored = next((field.name for field in self._shape.fields if field.encode_name == name), None)
+        hint = did_you_mean(name, names) if stored is None else f": '{stored}' is stored under that name; overrides take Python names"
+        raise OverrideRefused(f"{self._name} has no field '{name}'{hint}", field=name)
+
+    def _override(self, name: str, value: object) -> bytes:
+        field = next(field for field in self._shape.fields if field.name == name)
+        if may_be_unset(field) and value is msgspec.UNSET:
+            raise OverrideRefused(f"override of '{name}': UNSET cannot be stored, it is the absence of the field", field=name)
+        unfit = first_unfit(field.type, value, f"{self._name}.{name}", STATE_DEPTH - 1)
+        if unfit is None:
+            return self._encoder.encode(value)
+        return self._encoder.encode(self._converted(name, value, unfit))
+
+    def _converted(self, name: str, value: object, unfit: Unfit) -> object:
+        """Plain data as the field's type. It goes through bytes because msgspec's `convert` does not look into instances."""
+        if first_unfit(inspect.AnyType(), value, name, STATE_DEPTH - 1) is not None:
+            raise _override_refused(name, unfit)
+        hint = next(field.type for field in msgspec.structs.fields(self.state) if field.name == name)
+        try:
+            return msgspec.json.decode(self._encoder.encode(value), type=hint)
+        except msgspec.ValidationError as error:
+            if isinstance(value, dict | list):
+                raise OverrideRefused(f"override of '{name}': {error}", field=name) from None
+            raise _override_refused(name, unfit) from None
+
+    def _first_unfit(self, state: S, level: int) -> Unfit | None:
+        return first_unfit(self._shape, state, self._name, STATE_DEPTH - level)
+
+    def _refused(self, unfit: Unfit, who: str) -> StateRefused:
+        text = f"{who} cannot be stored: {unfit.path}: expected {unfit.expected}, found {unfit.found}"
+        return StateRefused(text, path=unfit.path, expected=unfit.expected, found=unfit.found)
+
+    def _unexplained(self, why: object) -> Unfit:
+        return Unfit(self._name, "a state that can be written", str(why))
+
+    def _unread(self, error: Exception) -> Unfit:
+        text, path = _split(error)
+        return Unfit(self._name + path.removeprefix("$"), "a state that can be read back", text)
+
+
+def _anything(*_: object) -> bool:
+    return True
+
+
+def _certainly(check: Callable[..., bool], *values: object) -> bool:
+    """A generated check that stumbles (a field never set, thousands of levels) has not called the state fine."""
+    try:
+        return check(*values)
+    except (AttributeError, RecursionError, TypeError, ValueError, ArithmeticError):
+        return False
+
+
+def _not_the_state(name: str, state: type[Any], after: object, node: str) -> StateRefused:
+    what, hint = _what_was_returned(name, state, after)
+    return StateRefused(f"node '{node}' returned {what}", path=name, expected=name, found=found(after), hint=hint)
+
+
+def _what_was_returned(name: str, state: type[Any], after: object) -> tuple[str, str]:
+    if after is None:
+        return "None: did you forget to return the state?", f"end the function with `return state` or `return state.replace(...)`, of type {name}"
+    if isinstance(after, types.CoroutineType):
+        cast("types.CoroutineType[Any, Any, Any]", after).close()  # nobody will await it, and Python would warn of that too
+        return "a coroutine: an await was forgotten, or the function is not declared async", "await the call, in an async def"
+    if isawaitable(after):
+        return f"a {found(after)}: an await was forgotten", "await it, and declare the function async"
+    if isinstance(after, state):
+        return f"{found(after)}, a subclass of {name}: its own fields would be lost", f"return exactly {name}, or make {found(after)} the state of the graph"
+    return f"{found(after)} where {name} is expected", f"return the state itself, or state.replace(...), of type {name}"
+
+
+def _unreadable(name: str, error: Exception) -> StateUnreadable:
+    text, path = _split(error)
+    if isinstance(error, RecursionError):
+        text = "it is nested too deeply"
+    at = f" at {path}" if path else ""
+    return StateUnreadable(f"the stored state is not a readable {name}{at}: {text}", path=path or None)
+
+
+def _split(error: Exception) -> tuple[str, str]:
+    """msgspec's words and its path (`$.lines[0]`); other errors are the type's own, from `__post_init__` say."""
+    if not isinstance(error, msgspec.MsgspecError):
+        return f"{type(error).__name__}: {error}", ""
+    text, _, path = str(error).partition(" - at `")
+    return text, path.removesuffix("`")
+
+
+def _override_refused(name: str, unfit: Unfit) -> OverrideRefused:
+    where = unfit.path.split(".", 1)[-1]
+    inside = "" if where == name else f" at {where}"
+    return OverrideRefused(f"override of '{name}'{inside}: expected {unfit.expected}, found {unfit.found}", field=name)
+
+
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
