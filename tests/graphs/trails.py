@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from strata import State, StateGraph
 
@@ -26,7 +27,7 @@ def line(*names: str) -> StateGraph[Trail]:
     graph = StateGraph(Trail)
     for name in names:
         graph.add_node(name, adds(name), inline=True)
-    for source, target in zip(names, names[1:], strict=False):
+    for source, target in pairwise(names):
         graph.add_edge(source, target)
     return graph
 

@@ -107,7 +107,7 @@ async def test_gb13_a_limit_of_0_is_refused_before_anything_is_loaded() -> None:
         line("A").compile(max_node_hops=0)
     store = MemoryStore()
     runner = Runner(line("A").compile(), store)
-    with pytest.raises(OptionRefused, match="^a run's max_node_hops must be at least 1$"):
+    with pytest.raises(OptionRefused, match=r"^a run's max_node_hops must be at least 1$"):
         await runner.run("t", Trail(), max_node_hops=0)
     assert await store.load_latest("t") is None
 

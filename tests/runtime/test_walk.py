@@ -22,7 +22,7 @@ from strata import (
     when,
 )
 from strata.stores.memory import MemoryStore
-from tests.graphs.trails import Trail, adds, line, loop
+from tests.graphs.trails import Trail, adds, line
 from tests.logs import checkpoints, log
 
 
@@ -114,7 +114,8 @@ async def test_gw4_a_routing_gap_is_the_nodes_failure_and_is_recorded(durable: b
     assert (outcome.node, outcome.kind, outcome.message) == ("A", "fatal", "no outgoing edge condition matched for node 'A'")
     last = (await checkpoints(store))[-1]
     assert (await log(store))[-1] == "failed:A>A"
-    assert last.metadata is not None and "attempts" not in last.metadata
+    assert last.metadata is not None
+    assert "attempts" not in last.metadata
     assert b'"trail":""' in bytes(last.frozen_state)
 
 
