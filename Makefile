@@ -9,7 +9,7 @@ PEER   := $(or $(STRATA_PEER_TARGET),$(HOME)/.cache/strata-peer)
 .PHONY: demo test lint crash fuzz bench interop clean
 
 demo: $(VENV)/.demo                 ## the order approval: a pause, a killed process, a resume
-	$(RUN) -m examples.order_approval.demo
+	$(RUN) -m strata demo
 
 test: $(VENV)/.dev                  ## all tests
 	$(RUN) -m pytest $(PYTEST_ARGS)

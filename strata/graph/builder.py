@@ -21,7 +21,7 @@ from strata.graph.places import caller, place_of
 from strata.graph.spec import BoundarySpec, EdgeSpec, NodeSpec
 from strata.graph.state import State
 from strata.graph.times import seconds_of
-from strata.rules.facts import Place
+from strata.rules.facts import GraphFacts, Place
 from strata.rules.problem import Problem
 
 S = TypeVar("S", bound=State)
@@ -43,10 +43,14 @@ class Drawn(ABC):
         """The exported graph; without an identity, which is given to `compile()`."""
         return definition_of(self._draft())
 
+    @property
+    def facts(self) -> GraphFacts:
+        """What the rules look at, places in the source and names of guards included."""
+        return facts_of(self._draft()).graph
+
     def mermaid(self) -> str:
         """The graph as a Mermaid flowchart, with the names of its guards."""
-        draft = self._draft()
-        return drawing.mermaid(definition_of(draft), facts_of(draft).graph)
+        return drawing.mermaid(self.definition(), self.facts)
 
     @abstractmethod
     def _draft(self) -> Draft: ...

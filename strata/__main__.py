@@ -1,0 +1,7 @@
+"""`python -m strata`: the command line."""
+
+from __future__ import annotations
+
+from strata.cli import main
+
+main()

@@ -1,0 +1,27 @@
+"""The command line, `strata` or `python -m strata`: one file a command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command that `arguments` (default: the process's own) name, and end the process with its exit code.
+
+    0: fine. 1: it found faults, or the thread refused. 2: it could not do what was asked.
+    """
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The same, and give the exit code."""
+    try:
+        from strata.cli.app import answer
+    except ModuleNotFoundError as error:
+        if error.name not in {"cyclopts", "rich"}:
+            raise
+        print(f"the command line needs {error.name}, which is not installed: pip install 'strata[cli]'", file=sys.stderr)
+        return 2
+    return answer(arguments)

@@ -1,0 +1,79 @@
+"""All commands, and what becomes of what they raise."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from cyclopts import App, CycloptsError
+
+from strata.cli import terminal
+from strata.cli.faults import CannotDo, exit_code
+from strata.errors import StrataError
+
+INTERRUPTED = 130
+NOBODY_READS = 141
+"""What a shell sees of a command that SIGINT or SIGPIPE ended."""
+
+
+def answer(arguments: Sequence[str]) -> int:
+    """Run a command and give its exit code; nothing but a fault of ours comes out as an exception."""
+    terminal.write_anything()
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return NOBODY_READS
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        code = strata()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        terminal.complain(str(error), hint="add --help to see what the command takes")
+        return 2
+    except CannotDo as error:
+        terminal.complain(error.text, hint=error.hint)
+        return 2
+    except StrataError as error:
+        terminal.complain(str(error), hint=error.hint)
+        return exit_code(error)
+    return code if isinstance(code, int) else 0  # help and version give nothing
+
+
+def strata() -> App:
+    """The tree of commands; the file of a command is loaded when it is called."""
+    graph = App(name="graph", help="Check, draw and export graphs.")
+    graph.command("strata.cli.graph_validate:graph_validate", name="validate", help="Check graphs for faults.")
+    graph.command("strata.cli.graph_view:graph_view", name="view", help="Draw a graph.")
+    graph.command("strata.cli.graph_export:graph_export", name="export", help="Write a graph's definition.")
+
+    thread = App(name="thread", help="Look at threads in a store, and end them.")
+    thread.command("strata.cli.thread_list:thread_list", name="list", help="List threads, newest first.")
+    thread.command("strata.cli.thread_inspect:thread_inspect", name="inspect", help="Show where a thread stands.")
+    thread.command("strata.cli.thread_log:thread_log", name="log", help="Show the records of a thread.")
+    thread.command("strata.cli.thread_end:thread_end", name="end", help="End a thread for good.")
+
+    app = App(name="strata", help="Durable graphs of decorated functions.", version=_version, help_format="plaintext")
+    app.command(graph)
+    app.command(thread)
+    app.command("strata.cli.demo:demo", name="demo", help="See a thread paused, killed and recovered.")
+    return app
+
+
+def _version() -> str:
+    try:
+        return version("strata")
+    except PackageNotFoundError:  # run from its source
+        return "unknown"
+
+
+def _let_go_of_stdout() -> None:
+    """Python flushes stdout once more at its end, and would complain of the closed pipe then."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,255 @@
+"""The JSON that commands print: keys may be added, and are never renamed or taken away (docs/command-line.md).
+
+Times are the wire's text in UTC, states the stored JSON as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from strata.checkpoint.metadata import ERROR, HOPS
+from strata.checkpoint.record import Checkpoint, DecisionRecord, Status, ThreadState, WaitKind, WaitRecord
+from strata.errors import CheckpointUnreadable
+from strata.graph.identity import Identity
+from strata.ports import ThreadPage, ThreadSummary
+from strata.rules.problem import Problem, Severity
+
+# graph validate
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """A problem; `file` and `line` where the graph's code is known."""
+
+    code: str
+    severity: Severity
+    text: str
+    node: str | None
+    related: str | None
+    file: str | None
+    line: int | None
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one target; `error` says why one is unreadable."""
+
+    target: str
+    status: Literal["valid", "invalid", "unreadable"]
+    problems: Sequence[Fault] = ()
+    error: str | None = None
+    hint: str | None = None
+
+
+class Validation(msgspec.Struct, frozen=True, kw_only=True):
+    """`strata graph validate --json`."""
+
+    ok: bool
+    graphs: Sequence[Checked]
+
+
+def checked(target: str, problems: Sequence[Problem]) -> Checked:
+    has_errors = any(problem.severity == "error" for problem in problems)
+    return Checked(target=target, status="invalid" if has_errors else "valid", problems=[_fault(problem) for problem in problems])
+
+
+def unreadable(target: str, error: str, hint: str | None) -> Checked:
+    return Checked(target=target, status="unreadable", error=error, hint=hint)
+
+
+def _fault(problem: Problem) -> Fault:
+    return Fault(
+        code=problem.code,
+        severity=problem.severity,
+        text=problem.text,
+        node=problem.node,
+        related=problem.related,
+        file=None if problem.place is None else problem.place.file,
+        line=None if problem.place is None else problem.place.line,
+    )
+
+
+# threads
+
+
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
+    """What a level waits for beside a person's answer."""
+
+    kind: WaitKind
+    event_type: str | None
+    wake_at: str | None
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """The latest answer to a boundary of a level."""
+
+    boundary: str
+    is_approved: bool
+    reviewer: str
+    overrides: msgspec.Raw
+    decided_at: str
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """A thread in a listing."""
+
+    thread_id: str
+    sequence: int
+    state_name: ThreadState
+    status: Status
+    suspended_node: str | None
+    next_node: str | None
+    waiting_at: Sequence[str]
+    wait: Wait | None
+    graph: Identity | None
+    metadata: Mapping[str, str]
+    updated_at: str
+    schema_version: str
+
+
+class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
+    """A row that cannot be read, and why."""
+
+    thread_id: str | None
+    sequence: int | None
+    error: str
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
+    """`strata thread list --json`; `next_cursor` is for `--cursor`, None at the end."""
+
+    threads: Sequence[Summary]
+    unreadable: Sequence[Unreadable]
+    next_cursor: str | None
+
+
+class Level(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph inside a subgraph node of the level around it."""
+
+    status: Status
+    suspended_node: str | None
+    next_node: str | None
+    state: msgspec.Raw
+    wait: Wait | None
+    decision: Decided | None
+    graph: Identity | None
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """`strata thread inspect --json`, and each line of `strata thread log --json`: a record, read from its outermost level.
+
+    `nested` are the levels inside, from the outer to the innermost.
+    """
+
+    thread_id: str
+    sequence: int | None
+    state_name: ThreadState
+    status: Status
+    suspended_node: str | None
+    next_node: str | None
+    waiting_at: Sequence[str]
+    hops: int | None
+    error: str | None
+    wait: Wait | None
+    decision: Decided | None
+    graph: Identity | None
+    metadata: Mapping[str, str]
+    schema_version: str
+    created_at: str
+    resumed_at: str | None
+    state: msgspec.Raw
+    nested: Sequence[Level]
+
+
+class EndedThread(msgspec.Struct, frozen=True, kw_only=True):
+    """`strata thread end --json`."""
+
+    thread_id: str
+    state_name: Literal["ended"]
+    stopped_at: Sequence[str]
+
+
+def listing(page: ThreadPage) -> Listing:
+    return Listing(
+        threads=[_summary(thread) for thread in page.threads],
+        unreadable=[unreadable_row(error) for error in page.unreadable],
+        next_cursor=page.next_cursor,
+    )
+
+
+def unreadable_row(error: CheckpointUnreadable) -> Unreadable:
+    return Unreadable(thread_id=error.thread_id, sequence=error.sequence, error=str(error))
+
+
+def shown(checkpoint: Checkpoint, sequence: int | None) -> Shown:
+    metadata = checkpoint.metadata or {}
+    return Shown(
+        thread_id=checkpoint.thread_id,
+        sequence=sequence,
+        state_name=checkpoint.state_name,
+        status=checkpoint.status,
+        suspended_node=checkpoint.suspended_node,
+        next_node=checkpoint.next_node,
+        waiting_at=checkpoint.waiting_at,
+        hops=_count(metadata.get(HOPS)),
+        error=metadata.get(ERROR),
+        wait=_wait(checkpoint.innermost.wait),
+        decision=_decided(checkpoint.decision),
+        graph=checkpoint.graph,
+        metadata=metadata,
+        schema_version=checkpoint.schema_version,
+        created_at=checkpoint.created_at,
+        resumed_at=checkpoint.resumed_at,
+        state=checkpoint.frozen_state,
+        nested=[_level(level) for level in checkpoint.levels()[1:]],
+    )
+
+
+def _summary(thread: ThreadSummary) -> Summary:
+    return Summary(
+        thread_id=thread.thread_id,
+        sequence=thread.sequence,
+        state_name=thread.state,
+        status=thread.status,
+        suspended_node=thread.suspended_node,
+        next_node=thread.next_node,
+        waiting_at=thread.waiting_at,
+        wait=_wait(thread.wait),
+        graph=thread.graph,
+        metadata=thread.metadata,
+        updated_at=thread.updated_at,
+        schema_version=thread.schema_version,
+    )
+
+
+def _level(level: Checkpoint) -> Level:
+    return Level(
+        status=level.status,
+        suspended_node=level.suspended_node,
+        next_node=level.next_node,
+        state=level.frozen_state,
+        wait=_wait(level.wait),
+        decision=_decided(level.decision),
+        graph=level.graph,
+    )
+
+
+def _wait(wait: WaitRecord | None) -> Wait | None:
+    return None if wait is None else Wait(kind=wait.kind, event_type=wait.event_type, wake_at=wait.wake_at)
+
+
+def _decided(decision: DecisionRecord | None) -> Decided | None:
+    if decision is None:
+        return None
+    return Decided(
+        boundary=decision.boundary,
+        is_approved=decision.is_approved,
+        reviewer=decision.reviewer,
+        overrides=decision.overrides,
+        decided_at=decision.decided_at,
+    )
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 20 else None
