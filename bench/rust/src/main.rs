@@ -31,10 +31,16 @@ struct M {
     count: u64,
 }
 fn msg(i: u64, pad: usize) -> Msg {
-    Msg { role: if i % 2 == 1 { "user" } else { "assistant" }.into(), content: format!("{i:06} {}", "x".repeat(pad - 7)) }
+    Msg {
+        role: if i % 2 == 1 { "user" } else { "assistant" }.into(),
+        content: format!("{i:06} {}", "x".repeat(pad - 7)),
+    }
 }
 fn state(n: u64, pad: usize) -> M {
-    M { messages: (0..n).map(|i| msg(i, pad)).collect(), count: 0 }
+    M {
+        messages: (0..n).map(|i| msg(i, pad)).collect(),
+        count: 0,
+    }
 }
 
 /// ping -> pong -> ping while count < n, then stop.
@@ -108,7 +114,11 @@ fn synchronous(d: &std::path::Path) -> i64 {
 fn median(mut v: Vec<f64>) -> f64 {
     v.sort_by(|a, b| a.partial_cmp(b).unwrap());
     let n = v.len();
-    if n % 2 == 1 { v[n / 2] } else { (v[n / 2 - 1] + v[n / 2]) / 2.0 }
+    if n % 2 == 1 {
+        v[n / 2]
+    } else {
+        (v[n / 2 - 1] + v[n / 2]) / 2.0
+    }
 }
 async fn timed<Fut: std::future::Future<Output = ()>>(units: u64, reps: u64, warm: u64, extra: Value, f: impl Fn(u64) -> Fut) -> Value {
     let mut out = vec![];
@@ -128,9 +138,24 @@ async fn timed<Fut: std::future::Future<Output = ()>>(units: u64, reps: u64, war
 }
 
 async fn w1(sync: &'static str) -> Value {
-    let g = pingpong(HOPS, sync, |s: &S| s.count, |mut s: S| { s.count += 1; s }, CompileOptions::new());
+    let g = pingpong(
+        HOPS,
+        sync,
+        |s: &S| s.count,
+        |mut s: S| {
+            s.count += 1;
+            s
+        },
+        CompileOptions::new(),
+    );
     let store: Arc<dyn CheckpointStore> = Arc::new(InMemoryCheckpointStore::new());
-    timed(HOPS, 20, 3, json!({}), |i| { let (g, store) = (&g, store.clone()); async move { assert_eq!(done(g.run(format!("t{i}"), S { count: 0 }, store).await).count, HOPS); } }).await
+    timed(HOPS, 20, 3, json!({}), |i| {
+        let (g, store) = (&g, store.clone());
+        async move {
+            assert_eq!(done(g.run(format!("t{i}"), S { count: 0 }, store).await).count, HOPS);
+        }
+    })
+    .await
 }
 async fn chain(store: Arc<dyn CheckpointStore>, n: u64, reps: u64, extra: Value) -> Value {
     let g = durable(n);
@@ -141,7 +166,8 @@ async fn chain(store: Arc<dyn CheckpointStore>, n: u64, reps: u64, extra: Value)
             let s = done(g.run(format!("t{tag}-{i}"), state(20, 18), store).await);
             assert!(s.count == n && s.messages.len() == 20);
         }
-    }).await
+    })
+    .await
 }
 async fn w3(journal: &str, o: SqliteStoreOptions, note: &str) -> Value {
     let (d, store) = sqlite(journal, o);
@@ -157,12 +183,20 @@ async fn w7(o: SqliteStoreOptions, note: &str) -> Value {
     let r = timed(THREADS * THOPS, 3, 1, json!({"durability": format!("WAL synchronous={s}{note}")}), |i| {
         let (g, store) = (g.clone(), store.clone());
         async move {
-            let tasks: Vec<_> = (0..THREADS).map(|t| { let (g, store) = (g.clone(), store.clone()); tokio::spawn(async move {
-                assert_eq!(done(g.run(format!("{i}-{t}"), state(20, 18), store).await).count, THOPS);
-            }) }).collect();
-            for t in tasks { t.await.unwrap(); }
+            let tasks: Vec<_> = (0..THREADS)
+                .map(|t| {
+                    let (g, store) = (g.clone(), store.clone());
+                    tokio::spawn(async move {
+                        assert_eq!(done(g.run(format!("{i}-{t}"), state(20, 18), store).await).count, THOPS);
+                    })
+                })
+                .collect();
+            for t in tasks {
+                t.await.unwrap();
+            }
         }
-    }).await;
+    })
+    .await;
     let _ = std::fs::remove_dir_all(d);
     r
 }
@@ -170,7 +204,11 @@ async fn w9(o: CompileOptions, note: &str) -> Value {
     let (d, store) = sqlite("WAL", SqliteStoreOptions::new());
     let g = StateGraph::new()
         .add_inline_node("pause", |s: M| s)
-        .add_async_node("step", |mut s: M, _: NodeContext| async move { s.count += 1; s.messages.push(msg(s.count, 95)); s })
+        .add_async_node("step", |mut s: M, _: NodeContext| async move {
+            s.count += 1;
+            s.messages.push(msg(s.count, 95));
+            s
+        })
         .add_edge("pause", "step")
         .add_interrupt_boundary("pause")
         .compile_with(o)
@@ -180,9 +218,16 @@ async fn w9(o: CompileOptions, note: &str) -> Value {
         assert!(matches!(r, GraphExecutionResult::Interrupted { .. }));
     }
     let bytes = serde_json::to_string(&state(800, 95)).unwrap().len();
-    let r = timed(1, RESUMES, 5, json!({"note": note, "json_bytes": bytes}), |t| { let (g, store) = (&g, store.clone()); async move {
-        assert_eq!(done(g.resume(format!("t{t}"), HumanSignal::approve("x"), store).await).messages.len(), 801);
-    } }).await;
+    let r = timed(1, RESUMES, 5, json!({"note": note, "json_bytes": bytes}), |t| {
+        let (g, store) = (&g, store.clone());
+        async move {
+            assert_eq!(
+                done(g.resume(format!("t{t}"), HumanSignal::approve("x"), store).await).messages.len(),
+                801
+            );
+        }
+    })
+    .await;
     let _ = std::fs::remove_dir_all(d);
     r
 }
@@ -203,12 +248,21 @@ async fn go(what: &str) -> Value {
 
 fn rss_mb() -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    text.lines().find(|l| l.starts_with("VmHWM")).and_then(|l| l.split_whitespace().nth(1)).and_then(|v| v.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+    text.lines()
+        .find(|l| l.starts_with("VmHWM"))
+        .and_then(|l| l.split_whitespace().nth(1))
+        .and_then(|v| v.parse::<f64>().ok())
+        .unwrap_or(0.0)
+        / 1024.0
 }
 
 fn main() {
     let what = std::env::args().nth(1).expect("which workload?");
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
     let mut v = runtime.block_on(async { tokio::spawn(async move { go(&what).await }).await.unwrap() });
     v["rss_mb"] = json!(rss_mb());
     println!("RESULT {v}");

@@ -158,15 +158,23 @@ fn order_nodes(h: &Hang) -> StateGraph<Order> {
 
 fn wait_nodes(h: &Hang) -> StateGraph<Order> {
     let g = node(StateGraph::new(), "receive", h, step("receive", "received"));
-    let g = g.add_wait_for_event_with("await_payment", "payment.received", WaitOptions::new().with_timeout(Duration::from_secs(90)).with_on_timeout("expire"));
+    let g = g.add_wait_for_event_with(
+        "await_payment",
+        "payment.received",
+        WaitOptions::new().with_timeout(Duration::from_secs(90)).with_on_timeout("expire"),
+    );
     let g = g.add_timer("cool_off", Duration::from_secs(60));
     let g = node(g, "ship", h, step("ship", "shipped"));
     let g = node(g, "expire", h, step("expire", "expired"));
-    g.add_edge("receive", "await_payment").add_edge("await_payment", "cool_off").add_edge("cool_off", "ship")
+    g.add_edge("receive", "await_payment")
+        .add_edge("await_payment", "cool_off")
+        .add_edge("cool_off", "ship")
 }
 
 fn book_nodes(h: &Hang) -> Result<StateGraph<Book>, StrataError> {
-    let child = essay_nodes(h).add_interrupt_boundary("review").compile_with(CompileOptions::new().with_graph_id("essays").with_graph_version("7"))?;
+    let child = essay_nodes(h)
+        .add_interrupt_boundary("review")
+        .compile_with(CompileOptions::new().with_graph_id("essays").with_graph_version("7"))?;
     let g = node(StateGraph::new(), "plan", h, |mut s: Book, _| {
         s.chapters.push("plan".into());
         s
@@ -174,7 +182,14 @@ fn book_nodes(h: &Hang) -> Result<StateGraph<Book>, StrataError> {
     let g = g.add_subgraph(
         "write",
         child,
-        |b: &Book| Essay { topic: b.title.clone(), min_score: b.quality, revision: 0, score: 0, notes: vec![], published: false },
+        |b: &Book| Essay {
+            topic: b.title.clone(),
+            min_score: b.quality,
+            revision: 0,
+            score: 0,
+            notes: vec![],
+            published: false,
+        },
         |b: &Book, e: Essay| {
             let mut b = b.clone();
             b.chapters.push(format!("{} r{} s{} q{}", e.topic, e.revision, e.score, b.quality));
@@ -241,19 +256,31 @@ async fn open(url: &str, args: &Args) -> Result<Store, CheckpointStoreError> {
     let offload = args.number("offload").map(|n| Offload::new().with_threshold(n as usize));
     Ok(Store(if let Some(path) = url.strip_prefix("sqlite:") {
         let mut o = SqliteStoreOptions::new();
-        if let Some(d) = deltas { o = o.with_deltas(d); }
-        if let Some(x) = offload { o = o.with_offload(x); }
+        if let Some(d) = deltas {
+            o = o.with_deltas(d);
+        }
+        if let Some(x) = offload {
+            o = o.with_offload(x);
+        }
         Arc::new(SqliteCheckpointStore::open_with(path, o)?)
     } else if url.starts_with("postgres") {
         let mut o = PostgresStoreOptions::new();
-        if let Some(d) = deltas { o = o.with_deltas(d); }
-        if let Some(x) = offload { o = o.with_offload(x); }
+        if let Some(d) = deltas {
+            o = o.with_deltas(d);
+        }
+        if let Some(x) = offload {
+            o = o.with_offload(x);
+        }
         Arc::new(PostgresCheckpointStore::connect_with(url, o).await?)
     } else {
         let (url, prefix) = redis_parts(url);
         let mut o = RedisStoreOptions::new().with_prefix(prefix);
-        if let Some(d) = deltas { o = o.with_deltas(d); }
-        if let Some(x) = offload { o = o.with_offload(x); }
+        if let Some(d) = deltas {
+            o = o.with_deltas(d);
+        }
+        if let Some(x) = offload {
+            o = o.with_offload(x);
+        }
         Arc::new(RedisCheckpointStore::connect_with(url, o).await?)
     }))
 }
@@ -275,13 +302,28 @@ fn error_json(e: &StrataError) -> Value {
 fn result_json<S: Serialize>(r: &GraphExecutionResult<S>) -> Value {
     match r {
         GraphExecutionResult::Completed(s) => json!({"outcome": "completed", "state": s}),
-        GraphExecutionResult::Interrupted { suspended_node, next_node, frozen_state, waiting_at, wait, .. } => json!({"outcome": "interrupted", "suspended_node": suspended_node, "next_node": next_node, "state": frozen_state, "waiting_at": waiting_at, "wait": wait}),
+        GraphExecutionResult::Interrupted {
+            suspended_node,
+            next_node,
+            frozen_state,
+            waiting_at,
+            wait,
+            ..
+        } => {
+            json!({"outcome": "interrupted", "suspended_node": suspended_node, "next_node": next_node, "state": frozen_state, "waiting_at": waiting_at, "wait": wait})
+        }
         GraphExecutionResult::Failed(e) => {
             let mut v = error_json(e);
             v["outcome"] = json!("failed");
             v
         }
-        GraphExecutionResult::Cancelled { node, reason, state, stopped_at, .. } => json!({"outcome": "cancelled", "node": node, "reason": format!("{reason:?}").to_lowercase(), "state": state, "stopped_at": stopped_at}),
+        GraphExecutionResult::Cancelled {
+            node,
+            reason,
+            state,
+            stopped_at,
+            ..
+        } => json!({"outcome": "cancelled", "node": node, "reason": format!("{reason:?}").to_lowercase(), "state": state, "stopped_at": stopped_at}),
     }
 }
 
@@ -308,10 +350,15 @@ impl Args {
         self.options.iter().rev().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
     fn all(&self, name: &str) -> Vec<(&str, &str)> {
-        self.options.iter().filter(|(n, _)| n == name).map(|(_, v)| v.split_once('=').unwrap_or((v, ""))).collect()
+        self.options
+            .iter()
+            .filter(|(n, _)| n == name)
+            .map(|(_, v)| v.split_once('=').unwrap_or((v, "")))
+            .collect()
     }
     fn number(&self, name: &str) -> Option<u64> {
-        self.get(name).map(|v| v.parse().unwrap_or_else(|_| usage(&format!("--{name} needs a number"))))
+        self.get(name)
+            .map(|v| v.parse().unwrap_or_else(|_| usage(&format!("--{name} needs a number"))))
     }
     fn has(&self, name: &str) -> bool {
         self.options.iter().any(|(n, _)| n == name)
@@ -327,24 +374,44 @@ fn value(text: &str) -> Value {
 
 fn config(a: &Args) -> RunConfig {
     let mut c = RunConfig::new();
-    if let Some(n) = a.number("limit") { c = c.with_max_node_hops(n as u32); }
-    for (k, v) in a.all("metadata") { c = c.with_metadata(k, v); }
-    if let Some(id) = a.get("run-id") { c = c.with_run_id(id); }
-    if let Some(o) = a.get("lease") { c = c.with_lease(LeaseOptions::new(o, Duration::from_millis(a.number("ttl-ms").unwrap_or(30_000)))); }
+    if let Some(n) = a.number("limit") {
+        c = c.with_max_node_hops(n as u32);
+    }
+    for (k, v) in a.all("metadata") {
+        c = c.with_metadata(k, v);
+    }
+    if let Some(id) = a.get("run-id") {
+        c = c.with_run_id(id);
+    }
+    if let Some(o) = a.get("lease") {
+        c = c.with_lease(LeaseOptions::new(o, Duration::from_millis(a.number("ttl-ms").unwrap_or(30_000))));
+    }
     c
 }
 fn signal(a: &Args) -> HumanSignal {
     let who = a.get("reviewer").unwrap_or("rust@example.com");
-    let mut s = if a.has("reject") { HumanSignal::reject(who) } else { HumanSignal::approve(who) };
-    for (k, v) in a.all("override") { s = s.with_override(k, value(v)); }
+    let mut s = if a.has("reject") {
+        HumanSignal::reject(who)
+    } else {
+        HumanSignal::approve(who)
+    };
+    for (k, v) in a.all("override") {
+        s = s.with_override(k, value(v));
+    }
     s
 }
 fn compile<S: Clone + Send + Sync + 'static>(g: StateGraph<S>, id: &str, a: &Args) -> CompiledGraph<S> {
     let mut o = CompileOptions::new();
     let id = a.get("graph-id").unwrap_or(id);
-    if !id.is_empty() { o = o.with_graph_id(id).with_graph_version(a.get("graph-version").unwrap_or("1")); }
-    if !a.has("bounds") { o = o.with_checkpointing(CheckpointPolicy::EveryNode); }
-    if let Some(n) = a.number("compiled-limit") { o = o.with_max_node_hops(n as u32); }
+    if !id.is_empty() {
+        o = o.with_graph_id(id).with_graph_version(a.get("graph-version").unwrap_or("1"));
+    }
+    if !a.has("bounds") {
+        o = o.with_checkpointing(CheckpointPolicy::EveryNode);
+    }
+    if let Some(n) = a.number("compiled-limit") {
+        o = o.with_max_node_hops(n as u32);
+    }
     g.compile_with(o).unwrap_or_else(|e| usage(&format!("{e:?}")))
 }
 
@@ -363,7 +430,9 @@ where
         "resume" => result_json(&g.resume_with(thread(), signal(a), store, config(a)).await),
         "signal" => {
             let mut e = EventSignal::new(a.get("event").unwrap_or("payment.received"));
-            for (k, v) in a.all("override") { e = e.with_override(k, value(v)); }
+            for (k, v) in a.all("override") {
+                e = e.with_override(k, value(v));
+            }
             result_json(&g.signal_with(thread(), e, store, config(a)).await)
         }
         "recover" => result_json(&g.recover_with(thread(), store, config(a)).await),
@@ -373,7 +442,10 @@ where
         }
         "wake" => {
             let now = Utc::now() + chrono::Duration::seconds(a.number("in").unwrap_or(0) as i64);
-            match g.wake_due_with(store, now, datalium_strata::wait::WakeOptions::new().with_config(config(a))).await {
+            match g
+                .wake_due_with(store, now, datalium_strata::wait::WakeOptions::new().with_config(config(a)))
+                .await
+            {
                 Ok(r) => json!({
                     "woken": r.woken.iter().map(|w| json!({"thread_id": w.thread_id, "reason": w.reason.as_str(), "result": result_json(&w.result)})).collect::<Vec<_>>(),
                     "skipped": r.skipped.iter().map(|w| json!({"thread_id": w.thread_id, "reason": w.reason})).collect::<Vec<_>>()}),
@@ -401,8 +473,21 @@ async fn history(url: &str, a: &Args) -> Value {
             "tool" => MessageRole::Tool,
             _ => MessageRole::User,
         };
-        let at = a.get("at").map(|t| DateTime::parse_from_rfc3339(t).expect("--at").with_timezone(&Utc)).unwrap_or_else(Utc::now);
-        store.append(session, ChatMessage { role, content: Arc::from(text), timestamp: at }).await.unwrap();
+        let at = a
+            .get("at")
+            .map(|t| DateTime::parse_from_rfc3339(t).expect("--at").with_timezone(&Utc))
+            .unwrap_or_else(Utc::now);
+        store
+            .append(
+                session,
+                ChatMessage {
+                    role,
+                    content: Arc::from(text),
+                    timestamp: at,
+                },
+            )
+            .await
+            .unwrap();
     }
     let got = store.get_history(session, a.number("tail").unwrap_or(1000) as usize).await.unwrap();
     json!(got.iter().map(|m| json!({"role": format!("{:?}", m.role).to_lowercase(), "content": &*m.content, "timestamp": m.timestamp.to_rfc3339_opts(SecondsFormat::AutoSi, true)})).collect::<Vec<_>>())
@@ -415,7 +500,10 @@ async fn main() {
         usage("what shall I do?");
     }
     let url = a.plain[0].clone();
-    let hang = Hang { node: a.get("hang").map(str::to_string), delay_ms: a.number("node-ms").unwrap_or(0) };
+    let hang = Hang {
+        node: a.get("hang").map(str::to_string),
+        delay_ms: a.number("node-ms").unwrap_or(0),
+    };
     let definition = a.plain[1] == "definition";
     let out = match a.plain[1].as_str() {
         "checkpoint" => {
@@ -440,10 +528,18 @@ async fn main() {
         "list" => {
             let store = open(&url, &a).await.unwrap_or_else(|e| usage(&e.0));
             let mut q = ThreadQuery::default().with_limit(a.number("page").unwrap_or(1000) as usize);
-            for (s, _) in a.all("state") { q = q.with_states(ThreadState::parse(s)); }
-            for (k, v) in a.all("metadata") { q = q.with_metadata(k, v); }
-            if let Some(g) = a.get("graph-id") { q = q.with_graph(g); }
-            if let Some(c) = a.get("cursor") { q = q.with_cursor(c); }
+            for (s, _) in a.all("state") {
+                q = q.with_states(ThreadState::parse(s));
+            }
+            for (k, v) in a.all("metadata") {
+                q = q.with_metadata(k, v);
+            }
+            if let Some(g) = a.get("graph-id") {
+                q = q.with_graph(g);
+            }
+            if let Some(c) = a.get("cursor") {
+                q = q.with_cursor(c);
+            }
             match store.list_threads(&q).await {
                 Ok(p) => json!({"next_cursor": p.next_cursor, "threads": p.threads.iter().map(|t| json!({
                     "thread_id": t.thread_id, "sequence": t.sequence, "state": t.state.as_str(), "status": t.status, "suspended_node": t.suspended_node, "next_node": t.next_node,
