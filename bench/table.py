@@ -86,9 +86,7 @@ def _faults(runs: Runs) -> list[str]:
     shares = [float(one["others"]) for measured in runs.values() for one in measured]
     disturbed = sum(share > DISTURBED_SHARE for share in shares)
     if disturbed:
-        lines.append(
-            f"{disturbed} of {len(shares)} runs were disturbed: other processes used more than {DISTURBED_SHARE:.0%} of the machine; read the ratios with care"
-        )
+        lines.append(f"{disturbed} of {len(shares)} runs were disturbed by other processes: mind the ratios")
     return lines
 
 
