@@ -37,10 +37,12 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """
     if _is_async(request.node):
         request.getfixturevalue("no_task_is_left")
+    caplog: pytest.LogCaptureFixture = request.getfixturevalue("caplog")
     threads = set(threading.enumerate())
     yield
     folder = _tmp_path(request)
     _arguments(request).clear()  # they would keep a fixture's runner alive, and its idle threads
+    caplog.get_records("call").clear()  # and so would the traceback of an error that was logged
     _assert_no_thread(threads)
     _assert_no_open_file(folder)
 
