@@ -260,7 +260,9 @@ def _overridden(checkpoint: Checkpoint, plan: GraphPlan, answer: Signal[Any] | N
         overrides = plan.codec.override_bytes(answer.overrides)
         changed = plan.codec.with_overrides(bytes(checkpoint.frozen_state), overrides)
     except OverrideRefused as error:
-        raise SignalRefused(f"cannot resume thread '{thread_id}': {error}", thread_id=thread_id) from error
+        is_misfit = error.field in plan.graph.state.__struct_fields__
+        what = f"failed to rehydrate state for thread '{thread_id}'" if is_misfit else f"cannot resume thread '{thread_id}'"
+        raise SignalRefused(f"{what}: {error}", thread_id=thread_id) from error
     except StateUnreadable as error:
         raise _unreadable(checkpoint, thread_id, error) from error
     raw = {name: msgspec.Raw(data) for name, data in overrides.items()}
