@@ -11,7 +11,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ def turn(old: list[dict[str, str]], count: int) -> list[dict[str, str]]:
 
 
 @contextmanager
-def database() -> Iterator[str]:
+def database() -> Generator[str]:
     """The path of a new database file on the disk under test."""
     DATA.mkdir(parents=True, exist_ok=True)
     folder = tempfile.mkdtemp(dir=DATA)

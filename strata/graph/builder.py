@@ -7,14 +7,10 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from inspect import isclass
 from types import FrameType
-from typing import Generic, LiteralString, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, LiteralString, Self, TypeVar
 
-from strata.graph import drawing
-from strata.graph.compiled import Check, CompiledGraph, CompileOptions, Migration, compile_draft, problems_of
 from strata.graph.decorators import target_name
-from strata.graph.definition import Definition
 from strata.graph.draft import Draft, Edge, draft_of, facts_of, guard_name
-from strata.graph.export import definition_of
 from strata.graph.functions import handler_of, other_state_of
 from strata.graph.nodes import AnyNode, Node, NodeFunction, Wired
 from strata.graph.places import caller, place_of
@@ -22,7 +18,12 @@ from strata.graph.spec import BoundarySpec, EdgeSpec, NodeSpec
 from strata.graph.state import State
 from strata.graph.times import seconds_of
 from strata.rules.facts import GraphFacts, Place
-from strata.rules.problem import Problem
+
+if TYPE_CHECKING:
+    # What only a finished graph needs is loaded by the method that needs it: half of what an import would cost.
+    from strata.graph.compiled import Check, CompiledGraph, Migration
+    from strata.graph.definition import Definition
+    from strata.rules.problem import Problem
 
 S = TypeVar("S", bound=State)
 N = TypeVar("N", bound=LiteralString)
@@ -37,10 +38,14 @@ class Drawn(ABC):
 
     def validate(self) -> tuple[Problem, ...]:
         """All that `compile()` without options would find: errors, then warnings."""
+        from strata.graph.compiling import problems_of
+
         return problems_of(self._draft())
 
     def definition(self) -> Definition:
         """The exported graph; without an identity, which is given to `compile()`."""
+        from strata.graph.export import definition_of
+
         return definition_of(self._draft())
 
     @property
@@ -50,7 +55,9 @@ class Drawn(ABC):
 
     def mermaid(self) -> str:
         """The graph as a Mermaid flowchart, with the names of its guards."""
-        return drawing.mermaid(self.definition(), self.facts)
+        from strata.graph.drawing import mermaid
+
+        return mermaid(self.definition(), self.facts)
 
     @abstractmethod
     def _draft(self) -> Draft: ...
@@ -163,6 +170,8 @@ class StateGraph(Drawn, Generic[S]):
         check: Check = "full",
     ) -> CompiledGraph[S]:
         """As `Wiring.compile`."""
+        from strata.graph.compiling import CompileOptions, compile_draft
+
         options = CompileOptions(id=id, version=version, max_node_hops=max_node_hops, durable=durable, migrate=migrate, check=check)
         return compile_draft(self._state, self._draft(), options)
 
@@ -225,6 +234,8 @@ class Wiring(Drawn, Generic[S, N, T_co]):
         Raises:
             GraphInvalid: with all errors at once, sorted. Warnings are issued once each as `GraphWarning`.
         """
+        from strata.graph.compiling import CompileOptions, compile_draft
+
         options = CompileOptions(id=id, version=version, max_node_hops=max_node_hops, durable=durable, migrate=migrate, check=check)
         return compile_draft(self._state, self._draft(), options)
 

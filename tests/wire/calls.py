@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -82,13 +82,12 @@ def _time(text: str | None) -> str | None:
     return None if text is None else "T"
 
 
-def _sorted(value: Any) -> Any:
+def _sorted(value: object) -> Any:
     if isinstance(value, Mapping):
-        keys: Mapping[str, Any] = value
+        keys = cast("Mapping[str, object]", value)
         return {key: _sorted(keys[key]) for key in sorted(keys, key=str.encode)}
     if isinstance(value, list):
-        items: list[Any] = value
-        return [_sorted(item) for item in items]
+        return [_sorted(item) for item in cast("list[object]", value)]
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT and str(value) != "-0.0":
         return int(value)
     return value
