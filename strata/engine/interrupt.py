@@ -1,29 +1,29 @@
-"""Stopping a run from outside, while its handlers run in the run's own task."""
+"""Stopping a run from outside, while its handlers run in the task of their level."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from strata.graph.clock import Clock, Timer
 
 GRACE = 2.0  # seconds that a cancelled handler has for its clean-up before it is told again
 
-StopReason = Literal["requested", "deadline"]
+StopReason: TypeAlias = Literal["requested", "deadline", "lease_lost", "timeout", "lost_race", "sibling_failed"]
 
 logger = logging.getLogger("strata")
 
 
 class Interrupt:
-    """Cancels the run's task while it is in user code, and tells its own cancellations from other people's.
+    """Cancels a task while it is in user code, and tells its own cancellations from other people's.
 
-    A hop has no task of its own, so a timeout, a deadline and `runner.cancel` all have to cancel the run's task; only
-    what they sent is taken back, and a cancellation that nobody here sent abandons the run. A store call is never
-    interrupted: `calling` is set around user code alone.
+    A hop has no task of its own, so a timeout, a deadline and `runner.cancel` all have to cancel the task of the run,
+    the branch or the item; only what they sent is taken back, and a cancellation that nobody here sent abandons the
+    run. A store call is never interrupted: `calling` is set around user code alone.
     """
 
-    __slots__ = ("_baseline", "_clock", "_nudge", "_task", "calling", "reason", "sent", "timed_out")
+    __slots__ = ("_baseline", "_clock", "_nudge", "_task", "calling", "sent", "timed_out")
 
     def __init__(self, clock: Clock) -> None:
         task = asyncio.current_task()
@@ -34,24 +34,22 @@ class Interrupt:
         self._nudge: Timer | None = None
         self.sent = 0
         self.calling = False
-        self.reason: StopReason | None = None
         self.timed_out = False
 
-    def stop(self, reason: StopReason) -> None:
-        """Stop the run: its handler now, or the next node before it starts. The first reason stands."""
-        if self.reason is None:
-            self.reason = reason
-            self._interrupt()
-
     def time_out(self) -> None:
-        """The node's own timeout is over."""
+        """The timeout of the attempt that runs is over."""
         self.timed_out = True
-        self._interrupt()
+        self.send()
 
     @property
     def abandoned(self) -> bool:
         """Somebody else cancelled the task that runs this."""
         return self._task.cancelling() - self.sent > self._baseline
+
+    def send(self) -> None:
+        """Cancel the user code that runs, if any does; what was sent is not sent twice, but after the grace."""
+        if self.calling and not self.sent:
+            self._cancel()
 
     def settle(self) -> None:
         """The handler has ended: take back what was sent, so that the task can go on."""
@@ -63,12 +61,45 @@ class Interrupt:
             self._task.uncancel()
         self.timed_out = False
 
-    def _interrupt(self) -> None:
-        if self.calling:
-            self.sent += 1
-            self._task.cancel()
-            self._nudge = self._clock.call_later(GRACE, self._insist)
+    def _cancel(self) -> None:
+        self.sent += 1
+        self._task.cancel()
+        self._nudge = self._clock.call_later(GRACE, self._insist)
 
     def _insist(self) -> None:
         logger.warning("a handler has not stopped %g s after it was cancelled; cancelling it again", GRACE)
-        self._interrupt()
+        if self.calling:
+            self._cancel()
+
+
+class Scope:
+    """What can be told to stop as one: a run, a child graph with a timeout of its own, a branch, an item.
+
+    What stops a scope stops all below it. The first reason stands.
+    """
+
+    __slots__ = ("_below", "_parent", "interrupt", "reason")
+
+    def __init__(self, interrupt: Interrupt, parent: Scope | None = None) -> None:
+        self.interrupt = interrupt
+        self.reason: StopReason | None = None
+        self._parent = parent
+        self._below: set[Scope] | None = None
+        if parent is not None:
+            self.reason = parent.reason
+            if parent._below is None:
+                parent._below = set()
+            parent._below.add(self)
+
+    def stop(self, reason: StopReason) -> None:
+        if self.reason is not None:
+            return
+        self.reason = reason
+        for scope in tuple(self._below or ()):
+            scope.stop(reason)
+        self.interrupt.send()
+
+    def close(self) -> None:
+        """Nothing of it runs any more."""
+        if self._parent is not None and self._parent._below is not None:
+            self._parent._below.discard(self)

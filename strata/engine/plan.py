@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, assert_never
 
 from strata.graph.codec import StateCodec
 from strata.graph.compiled import CompiledGraph
-from strata.graph.spec import NodeSpec
+from strata.graph.recovery import RecoverySpec
+from strata.graph.spec import Body, EventWaitBody, Fanout, GroupBody, Handler, MapBody, NodeSpec, SubgraphBody, TimerBody
 
 Manner = Literal["async", "inline", "thread"]
 
@@ -21,21 +22,92 @@ class EdgePlan:
         self.guard, self.target = guard, target
 
 
-class NodePlan:
-    """A node: how to call it, and where it leads."""
+class HandlerPlan:
+    """A function of the user, and how it is called."""
 
-    __slots__ = ("call", "edges", "is_bare", "is_boundary", "manner", "name", "reject_route", "takes_context", "timeout")
+    __slots__ = ("call", "manner", "takes_context")
+
+    def __init__(self, handler: Handler, *, in_place: bool) -> None:
+        self.call = handler.call
+        self.takes_context = handler.takes_context
+        self.manner: Manner = "async" if handler.is_async else "inline" if handler.inline or in_place else "thread"
+
+
+class GroupPlan:
+    __slots__ = ("branches", "fanout")
+
+    def __init__(self, body: GroupBody, *, in_place: bool) -> None:
+        self.branches = tuple((branch.name, HandlerPlan(branch.handler, in_place=in_place)) for branch in body.branches)
+        self.fanout: Fanout = body.fanout
+
+
+class SubgraphPlan:
+    __slots__ = ("child", "enter", "leave")
+
+    def __init__(self, body: SubgraphBody, *, in_place: bool) -> None:
+        self.child = GraphPlan(body.child, in_place=in_place)
+        self.enter = body.enter
+        self.leave = body.leave
+
+
+class MapPlan:
+    __slots__ = ("body", "child")
+
+    def __init__(self, body: MapBody, *, in_place: bool) -> None:
+        self.child = GraphPlan(body.child, in_place=in_place)
+        self.body = body
+
+
+Work = HandlerPlan | GroupPlan | SubgraphPlan | MapPlan | EventWaitBody | TimerBody
+
+
+class NodePlan:
+    """A node: what it does, and where it leads.
+
+    Attributes:
+        bare: the call is the handler's own: no context, no timeout, no retry, no thread.
+        pauses: the level comes to rest after it.
+    """
+
+    __slots__ = (
+        "bare",
+        "boundary_timeout",
+        "edges",
+        "fallback",
+        "is_boundary",
+        "is_inline",
+        "name",
+        "pauses",
+        "recovery",
+        "reject_route",
+        "timeout",
+        "timeout_route",
+        "work",
+    )
 
     def __init__(self, spec: NodeSpec, *, in_place: bool) -> None:
         self.name = spec.name
-        self.call = spec.handler.call
-        self.takes_context = spec.handler.takes_context
-        self.manner: Manner = "async" if spec.handler.is_async else "inline" if spec.handler.inline or in_place else "thread"
+        self.work: Work = _work(spec.body, in_place=in_place)
         self.timeout = spec.timeout
-        self.is_boundary = spec.boundary is not None
-        self.reject_route = spec.boundary.on_reject if spec.boundary is not None else None
+        self.recovery: RecoverySpec | None = spec.recovery
+        self.fallback: NodePlan | None = None
         self.edges: tuple[EdgePlan, ...] = ()
-        self.is_bare = self.manner != "thread" and not self.takes_context and self.timeout is None
+        mark, wait = spec.boundary, spec.body if isinstance(spec.body, EventWaitBody) else None
+        self.is_boundary = mark is not None
+        self.pauses = mark is not None or isinstance(spec.body, EventWaitBody | TimerBody)
+        self.reject_route = mark.on_reject if mark is not None else None
+        self.boundary_timeout = mark.timeout if mark is not None else None
+        self.timeout_route = mark.on_timeout if mark is not None else wait.on_timeout if wait is not None else None
+        handler = self.work if isinstance(self.work, HandlerPlan) else None
+        self.is_inline = handler is not None and handler.manner == "inline"
+        self.bare: Callable[..., Any] | None = None
+        if handler is not None and handler.manner != "thread" and not handler.takes_context and spec.timeout is None and spec.recovery is None:
+            self.bare = handler.call
+
+    @property
+    def child(self) -> GraphPlan | None:
+        """The graph inside a subgraph node."""
+        return self.work.child if isinstance(self.work, SubgraphPlan) else None
 
 
 class GraphPlan:
@@ -47,7 +119,26 @@ class GraphPlan:
         self.graph = graph
         self.codec: StateCodec[Any] = graph.codec
         self.hop_limit = graph.max_node_hops
-        self.nodes = {name: NodePlan(spec, in_place=in_place) for name, spec in graph.specs.items()}
+        self.nodes: Mapping[str, NodePlan] = {name: NodePlan(spec, in_place=in_place) for name, spec in graph.specs.items()}
         for name, spec in graph.specs.items():
-            self.nodes[name].edges = tuple(EdgePlan(edge.guard, self.nodes[edge.target]) for edge in spec.edges)
+            node = self.nodes[name]
+            node.edges = tuple(EdgePlan(edge.guard, self.nodes[edge.target]) for edge in spec.edges)
+            if spec.recovery is not None and spec.recovery.fallback is not None:
+                node.fallback = self.nodes[spec.recovery.fallback]
         self.entry = self.nodes[graph.entry]
+
+
+def _work(body: Body, *, in_place: bool) -> Work:
+    match body:
+        case Handler():
+            return HandlerPlan(body, in_place=in_place)
+        case GroupBody():
+            return GroupPlan(body, in_place=in_place)
+        case SubgraphBody():
+            return SubgraphPlan(body, in_place=in_place)
+        case MapBody():
+            return MapPlan(body, in_place=in_place)
+        case EventWaitBody() | TimerBody():
+            return body
+        case other:
+            assert_never(other)

@@ -5,12 +5,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import msgspec
 
 if TYPE_CHECKING:
     from strata.graph.answers import Decision
 
 T = TypeVar("T")
+
+
+class LastFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fallback node is told of the failure that led to it (strata-execution.md 3).
+
+    `message`, `kind` and `retry_after` (seconds) are those of the last attempt's error.
+    """
+
+    node: str
+    node_path: str
+    message: str
+    kind: Literal["transient", "fatal"]
+    retry_after: float | None
+    attempts: int
+    timed_out: bool
+    error: BaseException
 
 
 class Context(ABC):
@@ -60,6 +78,11 @@ class Context(ABC):
     @abstractmethod
     def decision(self) -> Decision | None:
         """The latest answer to a boundary of this node's level."""
+
+    @property
+    @abstractmethod
+    def last_failure(self) -> LastFailure | None:
+        """In a node that `@on_failure` led to: what failed. None in every other node, and after a resume."""
 
     @property
     @abstractmethod
