@@ -6,31 +6,59 @@ from typing import Literal
 
 import msgspec
 
+from strata.checkpoint.record import Checkpoint
+from strata.engine.faults import ChildFailed, ChildTimedOut
 from strata.errors import FatalError, NodeTimedOut, StrataError, TransientError
+from strata.graph.recovery import RecoverySpec
 
 LONGEST_TEXT = 4096  # bytes of UTF-8; a stored error is for reading, tracebacks are logged
 
+Kind = Literal["transient", "fatal"]
+
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """An error, judged. `counted`: the record names the attempts, which it does not for a bug (strata-checkpoint.md 4)."""
+    """An error, judged.
+
+    Attributes:
+        counted: the record names the attempts, which it does not for a bug (strata-checkpoint.md 4).
+        nested: the record of the child that failed inside the node.
+    """
 
     message: str
-    kind: Literal["transient", "fatal"]
+    kind: Kind
     error: BaseException
     counted: bool
+    attempts: int = 1
     retry_after: float | None = None
+    timed_out: bool = False
+    nested: Checkpoint | None = None
 
 
-def judge(error: Exception) -> Failure:
-    """`TransientError` and a timeout of the node are transient, every other error is fatal."""
-    is_transient = isinstance(error, (TransientError, NodeTimedOut))
+def judge(error: Exception, policy: RecoverySpec | None = None, *, attempts: int = 1) -> Failure:
+    """A timeout is transient whatever the policy says, our own two errors say it themselves, the policy knows the rest."""
+    kind = _kind(error, policy)
     return Failure(
         message=stored_text(error),
-        kind="transient" if is_transient else "fatal",
+        kind=kind,
         error=error,
-        counted=is_transient or isinstance(error, FatalError),
-        retry_after=error.retry_after if isinstance(error, TransientError) else None,
+        counted=kind == "transient" or isinstance(error, FatalError | ChildFailed),
+        attempts=attempts,
+        retry_after=error.retry_after if isinstance(error, TransientError | ChildFailed) else None,
+        timed_out=isinstance(error, NodeTimedOut),
+        nested=error.nested if isinstance(error, ChildFailed | ChildTimedOut) else None,
     )
+
+
+def delay_before(retry: int, failure: Failure, policy: RecoverySpec, random: float) -> float:
+    """Seconds to wait before `retry` (from 1): the error's own hint, capped and not jittered, else the backoff's.
+
+    Without a backoff a hint is ignored and the retry starts at once (strata-execution.md 5).
+    """
+    if policy.backoff is None:
+        return 0.0
+    if failure.retry_after is not None:
+        return min(failure.retry_after, policy.backoff.maximum)
+    return policy.backoff.delay(retry, random)
 
 
 def stored_text(error: BaseException) -> str:
@@ -38,3 +66,14 @@ def stored_text(error: BaseException) -> str:
     message = str(error) if isinstance(error, StrataError) else f"{type(error).__name__}: {error}"
     data = message.encode("utf-8", "replace")
     return data[:LONGEST_TEXT].decode("utf-8", "ignore")
+
+
+def _kind(error: Exception, policy: RecoverySpec | None) -> Kind:
+    if isinstance(error, NodeTimedOut | TransientError):
+        return "transient"
+    if isinstance(error, ChildFailed):
+        return error.kind
+    if isinstance(error, FatalError) or policy is None or policy.is_transient is None:
+        return "fatal"
+    return "transient" if policy.is_transient(error) else "fatal"
+

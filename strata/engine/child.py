@@ -1,0 +1,109 @@
+"""A graph inside a node: a level of its own, walked in the same task."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from strata.checkpoint.record import Checkpoint
+from strata.engine import walk
+from strata.engine.decide.failure import Failure
+from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
+from strata.engine.faults import ChildFailed, ChildPaused, ChildStopped, ChildTimedOut
+from strata.engine.interrupt import Scope
+from strata.engine.level import Level
+from strata.engine.plan import NodePlan, SubgraphPlan
+from strata.engine.records import record_of
+from strata.engine.run import Run
+from strata.errors import HopLimitReached, MapperFailed, NoMatchingEdge
+
+
+async def run_child(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan) -> Any:
+    """The node's result: the child graph, run to its end, and folded into the level's state (strata-execution.md 11).
+
+    Raises:
+        ChildPaused, ChildStopped: it came to rest; its record says where.
+        ChildTimedOut: the node's own timeout stopped it.
+        ChildFailed: it failed; the text says where, the kind is the child's own.
+        MapperFailed: `enter` or the node's function raised.
+    """
+    scope = Scope(level.interrupt, level.scope)
+    timer = None if node.timeout is None else run.clock.call_later(node.timeout, lambda: scope.stop("timeout"))
+    try:
+        child = _child(run, level, node, subgraph, scope)
+        ending = await walk.walk(run, child)
+    finally:
+        scope.close()
+        if timer is not None:
+            timer.cancel()
+    return _judge(run, level, node, subgraph, child, ending)
+
+
+def child_failure_text(ending: NodeFailedForGood | OverLimit, child: Level) -> str:
+    """What a child failed with, as the node around it says it; without the node's own name."""
+    if isinstance(ending, OverLimit):
+        return f"hit its hop limit: {HopLimitReached(child.at.name, hops=child.hops, limit=child.limit)}"
+    failure = ending.failure
+    if isinstance(failure.error, NoMatchingEdge):
+        return failure.message
+    return f"failed at '{child.at.name}' after {failure.attempts} attempt(s): {failure.message}"
+
+
+def _child(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, scope: Scope) -> Level:
+    """A fresh level, or the stored one that this resume goes on with; a retry of the node starts from the same place."""
+    resumed = level.inside
+    plan = subgraph.child
+    start = plan.entry if resumed is None else resumed.start
+    state = entered(subgraph, level, node) if resumed is None else resumed.state
+    child = Level(
+        plan,
+        at=start,
+        state=state,
+        limit=plan.hop_limit,
+        records=run.durable,
+        scope=scope,
+        parent=level,
+        path=(*level.path, node.name),
+    )
+    if resumed is not None:
+        child.go_on(resumed)
+        child.recovering = level.recovering
+    return child
+
+
+def entered(subgraph: SubgraphPlan, level: Level, node: NodePlan) -> Any:
+    try:
+        state = subgraph.enter(level.state)
+    except Exception as error:
+        raise MapperFailed(node.name, "enter", error) from error
+    return subgraph.child.codec.check_result(None, state, f"{node.name} (enter)")
+
+
+def _judge(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, child: Level, ending: Ending) -> Any:
+    match ending:
+        case Finished():
+            try:
+                return subgraph.leave(level.state, child.state)
+            except Exception as error:
+                raise MapperFailed(node.name, "the node's function", error) from error
+        case Paused() | PausedInside():
+            raise ChildPaused(record_of(child, ending, run.stamp()))
+        case Stopped(reason):
+            record = record_of(child, ending, run.stamp())
+            if reason == "timeout" and level.scope.reason is None:
+                assert node.timeout is not None
+                raise ChildTimedOut(node.name, timeout=node.timeout, nested=record)
+            raise ChildStopped(record)
+        case NodeFailedForGood(failure):
+            text, nested = child_failure_text(ending, child), _nested(run, child, ending, failure)
+            start = f"subgraph '{node.name}'" if nested is not None else f"subgraph '{node.name}':"
+            raise ChildFailed(f"{start} {text}", kind=failure.kind, retry_after=failure.retry_after, nested=nested) from failure.error
+        case OverLimit():
+            record = record_of(child, ending, run.stamp())
+            raise ChildFailed(f"subgraph '{node.name}' {child_failure_text(ending, child)}", kind="fatal", nested=record)
+        case other:
+            assert_never(other)
+
+
+def _nested(run: Run, child: Level, ending: NodeFailedForGood, failure: Failure) -> Checkpoint | None:
+    """A routing gap keeps no record of the child: a resume enters it anew (strata-checkpoint.md 5)."""
+    return None if isinstance(failure.error, NoMatchingEdge) else record_of(child, ending, run.stamp())

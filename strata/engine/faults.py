@@ -1,0 +1,47 @@
+"""Failures of a node that carry what a child graph left behind."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from strata.checkpoint.record import Checkpoint
+from strata.errors import NodeError, NodeTimedOut
+
+
+class ChildFailed(NodeError):
+    """A subgraph's child, a branch or an item failed; it has said itself whether trying again may help."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        kind: Literal["transient", "fatal"],
+        retry_after: float | None = None,
+        nested: Checkpoint | None = None,
+    ) -> None:
+        self.kind, self.retry_after, self.nested = kind, retry_after, nested
+        super().__init__(text)
+
+
+class ChildTimedOut(NodeTimedOut):
+    """A subgraph node's timeout stopped its child, which left a `cancelled` record."""
+
+    def __init__(self, node: str, *, timeout: float, nested: Checkpoint | None) -> None:
+        self.nested = nested
+        super().__init__(node, timeout=timeout)
+
+
+class ChildPaused(Exception):
+    """The child of a subgraph node came to rest: so does every level around it."""
+
+    def __init__(self, nested: Checkpoint) -> None:
+        self.nested = nested
+        super().__init__("a child graph paused")
+
+
+class ChildStopped(Exception):
+    """The child of a subgraph node was stopped with its parent."""
+
+    def __init__(self, nested: Checkpoint) -> None:
+        self.nested = nested
+        super().__init__("a child graph was stopped")
