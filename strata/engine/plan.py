@@ -30,8 +30,10 @@ class NodePlan:
         self.name = spec.name
         self.call = spec.handler.call
         self.takes_context = spec.handler.takes_context
-        self.manner: Manner = "async" if spec.handler.is_async else "inline" if spec.handler.inline or in_place else "thread"
         self.timeout = spec.timeout
+        # In place nothing could end a call that takes too long, so a node with a timeout is called on a thread all the same.
+        is_inline = spec.handler.inline or (in_place and self.timeout is None)
+        self.manner: Manner = "async" if spec.handler.is_async else "inline" if is_inline else "thread"
         self.is_boundary = spec.boundary is not None
         self.reject_route = spec.boundary.on_reject if spec.boundary is not None else None
         self.edges: tuple[EdgePlan, ...] = ()
