@@ -118,7 +118,7 @@ class StateGraph(Drawn, Generic[S]):
             TypeError: `fn` is no function of the state (and a `Context`).
         """
         handler = handler_of(fn.spec.handler.fn if isinstance(fn, Node) else fn, where=f"node '{name}'", inline=inline, names=caller().f_locals)
-        self._nodes[name] = NodeSpec(name=name, handler=handler)
+        self._nodes[name] = NodeSpec(name=name, body=handler)
         if self._entry is None:
             self._entry = name
         if timeout is not None:

@@ -99,7 +99,7 @@ def _as_node(decorated: Callable[..., Any], settings: NodeSettings, frame: Frame
         raise TypeError(f"{marks.on_reject_place}: node '{name}' has @on_reject and no @boundary: put @boundary above @on_reject")
     spec = NodeSpec(
         name=name,
-        handler=handler_of(fn, where=f"{place}: node '{name}'", inline=settings.inline, names=frame.f_locals),
+        body=handler_of(fn, where=f"{place}: node '{name}'", inline=settings.inline, names=frame.f_locals),
         edges=marks.edges,
         boundary=marks.as_boundary(),
         timeout=None if settings.timeout is None else seconds_of(settings.timeout),

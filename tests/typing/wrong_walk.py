@@ -107,6 +107,12 @@ def numbered(essay: Essay) -> Essay:
     return essay
 
 
+@edge("draft")  # error: pyright
+@node("reversed")
+def reversed_marks(essay: Essay) -> Essay:
+    return essay
+
+
 @node("stateless")  # error: mypy, pyright
 def stateless(words: list[str]) -> list[str]:
     return words

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,8 +18,8 @@ T = TypeVar("T")
 
 Durability: TypeAlias = Literal["full", "normal"]
 
-_TRIES_FOR_WRITE_AHEAD: Final = 50
-_PAUSE_BETWEEN_TRIES: Final = 0.01
+_WAIT_FOR_WRITE_AHEAD: Final = 0.25
+"""Seconds to wait for others to let go of a file whose journal mode is to change."""
 
 
 class DatabaseThread(aiosqlite.Connection):
@@ -79,7 +78,7 @@ def _connect_for_thread(path: Path, durability: Durability, busy_timeout: float)
     connection = _connect(path, durability, busy_timeout=busy_timeout)
     try:
         migration.version_of(connection)  # refuses a newer database before anything is touched
-        _set_write_ahead(connection)
+        _set_write_ahead(path, durability)
         migration.bring_up_to_date(connection)
     except BaseException:
         connection.close()
@@ -98,18 +97,17 @@ def _connect(path: Path, durability: Durability, *, busy_timeout: float) -> sqli
     return connection
 
 
-def _set_write_ahead(connection: sqlite3.Connection) -> None:
+def _set_write_ahead(path: Path, durability: Durability) -> None:
     """Write ahead, so that readers and a writer do not wait for each other.
 
-    Changing the mode takes the whole file for a moment. If others will not let go of it, it stays as it is: they may
-    have their reasons, and everything works in either mode.
+    Changing the mode takes the whole file for a moment. If others will not let go of it, or it may not be written, it
+    stays as it is: everything works in either mode.
     """
-    for _ in range(_TRIES_FOR_WRITE_AHEAD):
-        if connection.execute(statements.JOURNAL_MODE).fetchone()[0] == "wal":
-            return
-        try:
-            connection.execute(statements.WRITE_AHEAD)
-        except sqlite3.OperationalError as error:
-            if not faults.is_busy(error):
-                return
-            time.sleep(_PAUSE_BETWEEN_TRIES)
+    connection = _connect(path, durability, busy_timeout=_WAIT_FOR_WRITE_AHEAD)
+    try:
+        connection.execute(statements.WRITE_AHEAD)
+    except sqlite3.OperationalError as error:
+        if not faults.keeps_from_writing(error):
+            raise
+    finally:
+        connection.close()

@@ -13,6 +13,11 @@ def is_busy(error: Exception) -> bool:
     return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
+def keeps_from_writing(error: Exception) -> bool:
+    """Whether the file can be read all the same."""
+    return is_busy(error) or _code(error) == sqlite3.SQLITE_READONLY
+
+
 def is_taken(error: sqlite3.Error) -> bool:
     """Whether the sequence was in the log already, though not in the head row."""
     return isinstance(error, sqlite3.IntegrityError) and error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY

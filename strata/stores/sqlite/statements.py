@@ -15,7 +15,6 @@ VERSION_OF: Final = "SELECT version FROM strata_schema_version WHERE component =
 RECORD_VERSION: Final = """
 INSERT INTO strata_schema_version (component, version) VALUES (?1, ?2)
 ON CONFLICT (component) DO UPDATE SET version = excluded.version"""
-JOURNAL_MODE: Final = "PRAGMA journal_mode"
 WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 SYNCHRONOUS: Final = {"full": "PRAGMA synchronous = FULL", "normal": "PRAGMA synchronous = NORMAL"}
 
@@ -84,8 +83,8 @@ WHERE head.state IN (SELECT value FROM json_each(?1)) AND head.updated_at < ?2
 ORDER BY head.updated_at, head.thread_id LIMIT ?4"""
 
 FORGET: Final = (
-    "DELETE FROM checkpoints WHERE thread_id = ?1",
-    "DELETE FROM checkpoint_threads WHERE thread_id = ?1",
-    "DELETE FROM checkpoint_leases WHERE thread_id = ?1",
-    "DELETE FROM checkpoint_blobs WHERE thread_id = ?1",
+    "DELETE FROM checkpoints WHERE thread_id = CAST(?1 AS TEXT)",  # an id comes as the bytes that it was read as
+    "DELETE FROM checkpoint_threads WHERE thread_id = CAST(?1 AS TEXT)",
+    "DELETE FROM checkpoint_leases WHERE thread_id = CAST(?1 AS TEXT)",
+    "DELETE FROM checkpoint_blobs WHERE thread_id = CAST(?1 AS TEXT)",
 )

@@ -1,0 +1,65 @@
+"""The console blocks of a document, run as a reader would run them, and what they print compared with what is shown.
+
+A block holds lines `$ command`, each followed by its output, stdout and stderr as they come. In it a line `...` stands for any
+lines, and `...` within a line for any text. Blank ends of lines do not count.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+
+
+class Step(NamedTuple):
+    command: str
+    output: str
+
+
+def blocks(document: Path, language: str) -> list[str]:
+    """The fenced blocks of that language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", document.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def steps(document: Path) -> Iterator[Step]:
+    for block in blocks(document, "console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            yield Step(command, output)
+
+
+def assert_reads_as_shown(document: Path, folder: Path) -> None:
+    """Run all commands of the document in `folder`, one after the other."""
+    for step in steps(document):
+        printed = run(step.command, folder)
+        assert pattern(step.output).fullmatch(trimmed(printed)), f"$ {step.command}\n--- shown\n{step.output}\n--- printed\n{printed}"
+
+
+def run(command: str, folder: Path) -> str:
+    """What a shell prints in which this environment is active, and the checkout is where modules are looked for."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join((str(folder), str(ROOT))), "PYTHONWARNINGS": "default"}
+    environment.pop("STRATA_STORE", None)
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False
+    )
+    return done.stdout
+
+
+def pattern(shown: str) -> re.Pattern[str]:
+    lines = [r"(?:.*\n)*?" if line.strip() == "..." else f"{_line_pattern(line)}\n" for line in trimmed(shown).splitlines()]
+    return re.compile("".join(lines))
+
+
+def trimmed(text: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _line_pattern(line: str) -> str:
+    return ".*".join(re.escape(part) for part in line.split("..."))
