@@ -8,6 +8,7 @@ from inspect import Parameter, Signature, isclass, signature
 from types import UnionType
 from typing import Annotated, Any, ForwardRef, NamedTuple, Union, get_args, get_origin
 
+from strata.graph.annotations import Annotations, has_word, text_of
 from strata.graph.context import Context
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -54,8 +55,8 @@ def context_of(
     Raises:
         TypeError: no parameter takes the state, two take the context, or one is left that nothing fills.
     """
-    read = _Annotations(layers, names)
-    contexts = [parameter for parameter in parameters if parameter.kind not in VARIADIC and read.is_context(parameter.annotation)]
+    read = Annotations(layers, names)
+    contexts = [parameter for parameter in parameters if parameter.kind not in VARIADIC and is_context(parameter.annotation, read)]
     if len(contexts) > 1:
         raise TypeError(f"{where}: '{contexts[0].name}' and '{contexts[1].name}' are both annotated Context: one is enough")
     others = [parameter for parameter in parameters if parameter not in contexts]
@@ -71,16 +72,16 @@ def context_of(
 
 def annotated_class(fn: Callable[..., Any], layers: tuple[Any, ...], names: Mapping[str, Any]) -> type[Any] | None:
     """The class that annotates the first parameter of `fn` that is no context; None if it cannot be told, or is no plain class."""
-    read = _Annotations(layers, names)
+    read = Annotations(layers, names)
     for parameter in signature_of(fn).parameters.values():
         if parameter.kind not in POSITIONAL:
             return None
-        if not read.is_context(parameter.annotation):
+        if not is_context(parameter.annotation, read):
             return read.as_class(parameter.annotation)
     return None
 
 
-def _refuse_unfilled(others: list[Parameter], state: list[Parameter], read: _Annotations, where: str) -> None:
+def _refuse_unfilled(others: list[Parameter], state: list[Parameter], read: Annotations, where: str) -> None:
     for parameter in others:
         if parameter.kind in VARIADIC or parameter.default is not Parameter.empty:
             continue
@@ -89,7 +90,7 @@ def _refuse_unfilled(others: list[Parameter], state: list[Parameter], read: _Ann
         raise TypeError(f"{where}: nothing fills its parameter '{parameter.name}'{_advice(parameter, read)}")
 
 
-def _advice(parameter: Parameter, read: _Annotations) -> str:
+def _advice(parameter: Parameter, read: Annotations) -> str:
     if parameter.annotation is Parameter.empty:
         return f": annotate it `{parameter.name}: Context` if it is the context, or give it a default"
     if (unknown := read.unresolved(parameter.annotation)) is not None:
@@ -97,66 +98,13 @@ def _advice(parameter: Parameter, read: _Annotations) -> str:
     return ": a node takes the state, and a parameter annotated Context; bind other values with functools.partial"
 
 
-class _Annotations:
-    """Reads annotations that may be text, in the namespaces that the function was written in."""
-
-    def __init__(self, layers: tuple[Any, ...], names: Mapping[str, Any]) -> None:
-        self._globals: dict[str, Any] = {}
-        self._locals: dict[str, Any] = dict(names)
-        for layer in layers:
-            self._globals = getattr(layer, "__globals__", self._globals)
-            self._locals.update(_closure(layer))
-
-    def is_context(self, annotation: Any) -> bool:
-        text = _text(annotation)
-        if text is None:
-            return _means_context(annotation)
-        try:
-            return _means_context(self._evaluate(text))
-        except Exception:
-            # `Context` may be imported for checkers only: then its name is all there is to go by.
-            return _names_context(text)
-
-    def as_class(self, annotation: Any) -> type[Any] | None:
-        text = _text(annotation)
-        try:
-            found = annotation if text is None else self._evaluate(text)
-        except Exception:
-            return None  # a name for checkers only, or of a scope that is gone: nothing can be said
-        return found if isclass(found) else None
-
-    def unresolved(self, annotation: Any) -> str | None:
-        """Why the annotation cannot be read, or None if it can."""
-        text = _text(annotation)
-        try:
-            if text is not None:
-                self._evaluate(text)
-        except Exception as error:
-            return f"{type(error).__name__}: {error}"
-        return None
-
-    def _evaluate(self, text: str) -> Any:
-        value = eval(text, self._globals, self._locals)
-        return self._evaluate(value) if isinstance(value, str) else value  # quoted, and postponed on top
-
-
-def _closure(function: Any) -> dict[str, Any]:
-    code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None)
-    if code is None or not cells:
-        return {}
-    found: dict[str, Any] = {}
-    for name, cell in zip(code.co_freevars, cells, strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # assigned further down in the enclosing function
-            continue
-    return found
-
-
-def _text(annotation: Any) -> str | None:
-    if isinstance(annotation, ForwardRef):
-        return annotation.__forward_arg__
-    return annotation if isinstance(annotation, str) else None
+def is_context(annotation: Any, read: Annotations) -> bool:
+    """Whether a parameter of that annotation takes the context."""
+    try:
+        return _means_context(read.read(annotation))
+    except Exception:
+        # `Context` may be imported for checkers only: then its name is all there is to go by.
+        return has_word(text_of(annotation) or "", "Context")
 
 
 def _means_context(annotation: Any) -> bool:
@@ -167,9 +115,4 @@ def _means_context(annotation: Any) -> bool:
         return _means_context(get_args(annotation)[0])
     if origin is Union or origin is UnionType:
         return any(_means_context(part) for part in get_args(annotation))
-    return isinstance(annotation, ForwardRef) and _names_context(annotation.__forward_arg__)
-
-
-def _names_context(text: str) -> bool:
-    words = "".join(character if character.isidentifier() or character.isdigit() else " " for character in text).split()
-    return "Context" in words
+    return isinstance(annotation, ForwardRef) and has_word(annotation.__forward_arg__, "Context")

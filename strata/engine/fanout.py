@@ -1,0 +1,117 @@
+"""Running the parts of a group or a map at once, each in a task of its own, until their join is decided."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+
+from strata.engine.decide.joining import PartResult, Tally
+from strata.engine.interrupt import Interrupt, Scope, StopReason
+from strata.engine.level import Level
+from strata.engine.run import Run
+from strata.graph.spec import Fanout
+
+PartFunction = Callable[[int, Scope], Awaitable[PartResult]]
+"""Runs the part of that index, in its own task; it stops when the scope does."""
+
+
+async def fan_out(run: Run, level: Level, names: Sequence[str], part: PartFunction, fanout: Fanout) -> Tally:
+    """Start the parts in declaration order while slots are free, and settle them as they end (strata-execution.md 9).
+
+    A decided join stops the rest; every part that was started has ended when this returns.
+
+    Raises:
+        asyncio.CancelledError: the level is being stopped or its task was cancelled; the parts have ended.
+    """
+    crowd = _Crowd(run, level, part, Tally(fanout.join, names), fanout)
+    try:
+        await crowd.gather()
+    except BaseException:
+        await crowd.give_up()
+        raise
+    return crowd.tally
+
+
+class _Crowd:
+    def __init__(self, run: Run, level: Level, part: PartFunction, tally: Tally, fanout: Fanout) -> None:
+        self._run = run
+        self._level = level
+        self._part = part
+        self._fanout = fanout
+        self._next = 0
+        self._is_over = False
+        self._running: dict[asyncio.Task[None], int] = {}
+        self._scopes: dict[int, Scope] = {}
+        self._settled: deque[tuple[int, PartResult]] = deque()
+        self._woken: asyncio.Future[None] | None = None
+        self.tally = tally
+
+    async def gather(self) -> None:
+        self._judge(self.tally.verdict)
+        self._start_what_may()
+        while self._running:
+            if not self._settled:
+                self._woken = asyncio.get_running_loop().create_future()
+                await self._woken
+            while self._settled:
+                index, result = self._settled.popleft()
+                self._judge(self.tally.settle(index, result))
+            self._start_what_may()
+
+    async def give_up(self) -> None:
+        """Let every part end: they have been told if the level was, and are told now if its task was cancelled or timed out."""
+        for scope in tuple(self._scopes.values()):
+            scope.stop("timeout" if self._level.interrupt.timed_out else "requested")
+        for task in self._running:
+            if self._level.interrupt.abandoned:
+                task.cancel()
+        if self._running:
+            await asyncio.wait(self._running)
+
+    def _judge(self, verdict: str) -> None:
+        if verdict == "open" or self._is_over:
+            return
+        if verdict == "met":
+            self._stop_all("lost_race")
+        elif self._fanout.partial == "fail_group":
+            self._is_over = True
+            if self._fanout.cancel_siblings:
+                self._stop_all("sibling_failed")
+
+    def _stop_all(self, reason: StopReason) -> None:
+        self._is_over = True
+        for scope in tuple(self._scopes.values()):
+            scope.stop(reason)
+
+    def _start_what_may(self) -> None:
+        most = self._fanout.max_concurrency
+        while not self._is_over and self._next < len(self.tally.results) and (most is None or len(self._running) < most):
+            index, self._next = self._next, self._next + 1
+            task = asyncio.get_running_loop().create_task(self._run_part(index))
+            self._running[task] = index
+            task.add_done_callback(self._ended)
+
+    async def _run_part(self, index: int) -> None:
+        scope = Scope(Interrupt(self._run.clock), self._level.scope)
+        self._scopes[index] = scope
+        if self._is_over:  # decided before its task had a turn
+            scope.stop("lost_race")
+        timeout = self._fanout.part_timeout
+        timer = None if timeout is None else self._run.clock.call_later(timeout, lambda: scope.stop("timeout"))
+        try:
+            self._settled.append((index, await self._part(index, scope)))
+        finally:
+            del self._scopes[index]
+            scope.close()
+            if timer is not None:
+                timer.cancel()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        del self._running[task]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            if self._woken is not None and not self._woken.done():
+                self._woken.set_exception(error)
+                return
+        if self._woken is not None and not self._woken.done():
+            self._woken.set_result(None)

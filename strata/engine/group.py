@@ -1,0 +1,75 @@
+"""A parallel group: every branch gets the state that the node started with, the merge makes one of what they give."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from strata.engine.call import interruptible, invoke, within
+from strata.engine.context import NodeContext
+from strata.engine.decide.failure import judge
+from strata.engine.decide.joining import BRANCHES, PartResult, Tally, Words, failure_of, merge_argument, merges
+from strata.engine.fanout import fan_out
+from strata.engine.faults import ChildFailed
+from strata.engine.interrupt import Scope
+from strata.engine.level import Level
+from strata.engine.plan import GroupPlan, HandlerPlan, NodePlan
+from strata.engine.run import Run
+from strata.errors import HandlerCancelled, MapperFailed, PartTimedOut
+from strata.graph.spec import Fanout
+
+
+async def run_group(run: Run, level: Level, node: NodePlan, group: GroupPlan) -> Any:
+    """The merged state of the branches.
+
+    Raises:
+        ChildFailed: too few branches succeeded; the text names those that failed.
+        MapperFailed: the merge raised.
+    """
+    names = [name for name, _ in group.branches]
+
+    async def part(index: int, scope: Scope) -> PartResult:
+        return await _run_branch(run, level, node, *group.branches[index], scope, group.fanout)
+
+    tally = await within(run, level, node, fan_out(run, level, names, part, group.fanout))
+    return merged(level.state, node, tally, names, group.fanout, BRANCHES)
+
+
+def merged(state: Any, node: NodePlan, tally: Tally, names: list[str], fanout: Fanout, words: Words) -> Any:
+    """What the merge makes of the parts, or why it is not called."""
+    if not merges(tally, fanout):
+        text, kind, hint = failure_of(tally, fanout.join, names, words)
+        raise ChildFailed(text, kind=kind, retry_after=hint)
+    try:
+        return fanout.merge(state, merge_argument(tally, fanout))
+    except Exception as error:
+        raise MapperFailed(node.name, "the merge", error) from error
+
+
+async def _run_branch(run: Run, level: Level, node: NodePlan, name: str, handler: HandlerPlan, scope: Scope, fanout: Fanout) -> PartResult:
+    context = NodeContext(run, level, name, path=f"{level.path_of(node)}/{name}", scope=scope) if handler.takes_context else None
+    try:
+        result = await interruptible(scope.interrupt, invoke(run, name, handler, level.state, context))
+        state = level.plan.codec.check_result(level.state, result, f"{node.name}/{name}")
+    except (Exception, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and scope.interrupt.abandoned:
+            raise
+        return given_up(error, node, name, scope, fanout)
+    finally:
+        if scope.interrupt.sent:
+            scope.interrupt.settle()
+        if context is not None:
+            context.close()
+    return given_up(None, node, name, scope, fanout) if scope.reason is not None else PartResult(status="succeeded", state=state)
+
+
+def given_up(error: Exception | asyncio.CancelledError | None, node: NodePlan, name: str, scope: Scope, fanout: Fanout) -> PartResult:
+    """A part that was stopped is cancelled, whatever it made of it; one whose own time was over has failed."""
+    if scope.reason == "timeout" and fanout.part_timeout is not None:
+        timed_out = PartTimedOut("branch", name, timeout=fanout.part_timeout)
+        return PartResult(status="timed_out", failure=judge(timed_out, node.recovery))
+    if scope.reason is not None:
+        return PartResult(status="cancelled")
+    fault = HandlerCancelled(name) if isinstance(error, asyncio.CancelledError) else error
+    assert fault is not None
+    return PartResult(status="failed", failure=judge(fault, node.recovery))
