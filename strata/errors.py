@@ -142,7 +142,16 @@ class CheckpointUnreadable(Refused):
 class WrongGraph(Refused):
     """The thread was written by another graph, or by a version of this one that this graph does not take over."""
 
-    def __init__(self, text: str, *, thread_id: str, level: Sequence[str] = (), wrote: Identity | None = None, runs: Identity | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        *,
+        thread_id: str,
+        level: Sequence[str] = (),
+        wrote: Identity | None = None,
+        runs: Identity | None = None,
+        hint: str | None = None,
+    ) -> None:
         self.thread_id, self.level, self.wrote, self.runs = thread_id, tuple(level), wrote, runs
         super().__init__(text, hint=hint)
 
@@ -247,6 +256,41 @@ class GuardFailed(NodeError):
         super().__init__(text)
 
 
+class MapperFailed(NodeError):
+    """A function around a node's work raised: `enter`, a merge, a fold, the keys of a map; its error is the cause."""
+
+    def __init__(self, node: str, what: str, error: Exception) -> None:
+        self.node, self.what = node, what
+        super().__init__(f"{what} of node '{node}' raised {type(error).__name__}: {error}")
+
+
+class PredicateFailed(NodeError):
+    """The predicate of a `first_matching` join raised; its error is the cause."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(f"the predicate of the join raised {type(error).__name__}: {error}")
+
+
+class TimerFailed(NodeError):
+    """The `until` of a timer raised, or gave no time."""
+
+    def __init__(self, node: str, what: str) -> None:
+        self.node = node
+        super().__init__(f"the `until` of timer '{node}' {what}")
+
+
+class PartTimedOut(NodeTimedOut):
+    """A branch or item took longer than it may (a transient failure)."""
+
+    def __init__(self, kind: str, name: str, *, timeout: float) -> None:
+        self.node, self.timeout = name, timeout
+        NodeError.__init__(self, f"{kind} '{name}' timed out after {round(timeout * 1_000_000) // 1000} ms")
+
+
+class BadItems(NodeError):
+    """The items of a map cannot be run: too many of them, or their keys are no names."""
+
+
 class StateRefused(NodeError):
     """What a node returned cannot be stored as its state: `path` names the field, `expected` and `found` what is wrong there."""
 
@@ -303,4 +347,3 @@ class OverrideRefused(StrataError):
     def __init__(self, text: str, *, field: str) -> None:
         self.field = field
         super().__init__(text)
-

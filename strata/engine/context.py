@@ -12,12 +12,12 @@ from typing import TypeVar, cast
 import msgspec
 
 from strata.checkpoint.record import DecisionRecord
+from strata.engine.interrupt import Scope
 from strata.engine.level import Level
-from strata.engine.plan import NodePlan
 from strata.engine.run import Run
 from strata.engine.stream import Channel, Token
 from strata.graph.answers import Decision
-from strata.graph.context import Context
+from strata.graph.context import Context, LastFailure
 from strata.graph.times import parse_wire_time
 
 T = TypeVar("T")
@@ -26,15 +26,35 @@ T = TypeVar("T")
 class NodeContext(Context):
     """What the walk hands to a handler; made for each attempt, and closed when the attempt ends: late tokens are dropped."""
 
-    __slots__ = ("_hop", "_is_recovery", "_level", "_loop", "_node", "_open", "_recoveries", "_run")
+    __slots__ = (
+        "_attempt",
+        "_decision",
+        "_hop",
+        "_is_recovery",
+        "_last_failure",
+        "_level",
+        "_loop",
+        "_name",
+        "_open",
+        "_path",
+        "_recoveries",
+        "_run",
+        "_scope",
+    )
 
-    def __init__(self, run: Run, level: Level, node: NodePlan) -> None:
+    def __init__(self, run: Run, level: Level, name: str, *, path: str | None = None, scope: Scope | None = None) -> None:
+        """For the level's node, or for the branch of it that `path` names and `scope` stops."""
         self._run = run
         self._level = level
-        self._node = node
+        self._name = name
+        self._path = path
+        self._scope = level.scope if scope is None else scope
         self._hop = level.hops
+        self._attempt = level.attempt
         self._is_recovery = level.recovering
         self._recoveries = level.recoveries
+        self._last_failure = level.last_failure
+        self._decision = level.decision
         self._open = True
         self._loop = asyncio.get_running_loop()
 
@@ -47,15 +67,15 @@ class NodeContext(Context):
 
     @property
     def node(self) -> str:
-        return self._node.name
+        return self._name
 
     @property
     def path(self) -> str:
-        return self._level.path_of(self._node)
+        return "/".join((*self._level.path, self._name)) if self._path is None else self._path
 
     @property
     def attempt(self) -> int:
-        return 1
+        return self._attempt
 
     @property
     def run_id(self) -> str:
@@ -71,12 +91,18 @@ class NodeContext(Context):
 
     @property
     def decision(self) -> Decision | None:
-        record = self._level.decision
+        record = self._decision
         return None if record is None else decision_of(record)
 
     @property
+    def last_failure(self) -> LastFailure | None:
+        return self._last_failure
+
+    @property
     def idempotency_key(self) -> str:
-        key = f"{self._run.thread_id}/{self.path}#{self._hop}"
+        parent = self._level.parent
+        hops = str(self._hop) if parent is None else f"{parent.hop_chain}.{self._hop}"
+        key = f"{self._run.thread_id}/{self.path}#{hops}"
         return key if self._run.durable else f"{key}@{self._run.run_id}"
 
     @property
@@ -102,7 +128,7 @@ class NodeContext(Context):
 
     @property
     def cancelled(self) -> bool:
-        return not self._open or self._run.interrupt.reason is not None or self._run.interrupt.timed_out
+        return not self._open or self._scope.reason is not None or self._scope.interrupt.timed_out
 
     def raise_if_cancelled(self) -> None:
         if self.cancelled:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from strata.checkpoint.record import Checkpoint, DecisionRecord
+from strata.engine.endings import Ending
 from strata.engine.interrupt import Interrupt, Scope
 from strata.engine.plan import GraphPlan, NodePlan
 from strata.graph.context import LastFailure
@@ -42,6 +43,7 @@ class Level:
         last_failure: what the node that runs is the fallback for.
         inside: the stored child that the first node goes on with, where that is a subgraph node.
         records: commits of this level are recorded in a durable run; map items record nothing.
+        ending: what the walk came to, from the moment that its last node has committed.
         recovering: the node may have run before; `recoveries` above 0 from a recovery until a node commits.
     """
 
@@ -50,6 +52,7 @@ class Level:
         "attempt",
         "counts",
         "decision",
+        "ending",
         "hops",
         "inside",
         "interrupt",
@@ -59,8 +62,8 @@ class Level:
         "path",
         "plan",
         "records",
-        "recovering",
         "recoveries",
+        "recovering",
         "scope",
         "state",
         "stored",
@@ -92,6 +95,7 @@ class Level:
         self.decision: DecisionRecord | None = None
         self.last_failure: LastFailure | None = None
         self.inside: Resumed | None = None
+        self.ending: Ending | None = None
         self.scope = scope
         self.interrupt: Interrupt = scope.interrupt
         self.recovering = False

@@ -13,15 +13,8 @@ from strata.checkpoint.version import lowest_version
 from strata.engine.decide.failure import Failure
 from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.level import Level
+from strata.engine.stamp import Stamp
 from strata.errors import HopLimitReached
-
-
-class Stamp(msgspec.Struct, frozen=True):
-    """What is the same on every record that a run writes at one moment."""
-
-    thread_id: str
-    metadata: Mapping[str, str]
-    now: str
 
 
 def record_of(level: Level, ending: Ending, stamp: Stamp) -> Checkpoint:

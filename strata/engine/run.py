@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from strata.engine.interrupt import Interrupt
+from strata.engine.interrupt import Scope
 from strata.engine.recorder import Recorder
+from strata.engine.stamp import Stamp
 from strata.engine.stream import Channel
 from strata.engine.threads import WorkerThreads
 from strata.graph.clock import Clock
+from strata.graph.times import wire_time
 
 
 class Run:
-    """Fixed for the length of the call, but for `interrupt` and the recorder's sequence.
+    """Fixed for the length of the call, but for `scope`, which can be told to stop, and the recorder's sequence.
 
     Attributes:
         durable: records are written between nodes, not only where the run stops.
@@ -28,10 +30,10 @@ class Run:
         "clock",
         "deadline",
         "durable",
-        "interrupt",
         "metadata",
         "recorder",
         "run_id",
+        "scope",
         "services",
         "thread_id",
         "threads",
@@ -51,7 +53,7 @@ class Run:
         threads: WorkerThreads,
         recorder: Recorder,
         channel: Channel | None,
-        interrupt: Interrupt,
+        scope: Scope,
     ) -> None:
         self.thread_id = thread_id
         self.run_id = run_id
@@ -64,4 +66,8 @@ class Run:
         self.threads = threads
         self.recorder = recorder
         self.channel = channel
-        self.interrupt = interrupt
+        self.scope = scope
+
+    def stamp(self) -> Stamp:
+        """What records of this moment have in common."""
+        return Stamp(self.thread_id, self.metadata, wire_time(self.clock.time()))

@@ -46,6 +46,14 @@ class NodeFailed(StreamEvent, frozen=True, kw_only=True):
     message: str
 
 
+class Retried(StreamEvent, frozen=True, kw_only=True):
+    """An attempt failed and another follows after `delay` seconds: tokens of this attempt are void."""
+
+    node: str
+    message: str
+    delay: float
+
+
 class Committed(StreamEvent, frozen=True, kw_only=True):
     """A record was stored: `record` is its number in the thread's log."""
 

@@ -76,4 +76,3 @@ def _kind(error: Exception, policy: RecoverySpec | None) -> Kind:
     if isinstance(error, FatalError) or policy is None or policy.is_transient is None:
         return "fatal"
     return "transient" if policy.is_transient(error) else "fatal"
-

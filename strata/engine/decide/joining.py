@@ -102,7 +102,9 @@ def merge_argument(tally: Tally, fanout: Fanout) -> Any:
 
 def failure_of(tally: Tally, join: Join[Any], names: Sequence[str], words: Words) -> tuple[str, Literal["transient", "fatal"], float | None]:
     """The text, the kind and the retry hint of a group that failed (strata-execution.md 9)."""
-    failures = [(name, result.failure) for name, result in zip(names, tally.results, strict=True) if result is not None and result.failure is not None]
+    failures = [
+        (name, result.failure) for name, result in zip(names, tally.results, strict=True) if result is not None and result.failure is not None
+    ]
     parts = [*_head(tally, join, words), *(f"{words.one} '{name}': {failure.message}" for name, failure in failures)]
     fatal = sum(failure.kind == "fatal" for _, failure in failures)
     kind: Literal["transient", "fatal"] = "fatal" if len(names) - fatal < tally.needed else "transient"

@@ -1,0 +1,125 @@
+"""A map: the child graph once an item, each a level of its own in a task of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, assert_never
+
+from strata.engine import walk
+from strata.engine.call import within
+from strata.engine.child import child_failure_text
+from strata.engine.decide.failure import Failure, judge
+from strata.engine.decide.joining import ITEMS, PartResult
+from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
+from strata.engine.fanout import fan_out
+from strata.engine.faults import ChildFailed
+from strata.engine.group import merged
+from strata.engine.interrupt import Scope
+from strata.engine.level import Level
+from strata.engine.plan import MapPlan, NodePlan
+from strata.engine.run import Run
+from strata.errors import BadItems, MapperFailed, PartTimedOut
+from strata.graph.spec import MapBody
+
+
+async def run_map(run: Run, level: Level, node: NodePlan, mapping: MapPlan) -> Any:
+    """The merged state of the items' child graphs (strata-execution.md 9, Map).
+
+    Raises:
+        BadItems: too many items, or a key that is empty, has a `/` or stands twice; nothing was started.
+        ChildFailed: too few items succeeded; the text names those that failed.
+        MapperFailed: `items`, `key` or the merge raised.
+    """
+    body = mapping.body
+    items = _items(node, body, level.state)
+    keys = _keys(node, body, items)
+
+    async def part(index: int, scope: Scope) -> PartResult:
+        return await _run_item(run, level, node, mapping, items[index], keys[index], scope)
+
+    tally = await within(run, level, node, fan_out(run, level, keys, part, body.fanout))
+    return merged(level.state, node, tally, keys, body.fanout, ITEMS)
+
+
+def _items(node: NodePlan, body: MapBody, state: Any) -> Sequence[Any]:
+    try:
+        items = list(body.items(state))
+    except Exception as error:
+        raise MapperFailed(node.name, "items", error) from error
+    if body.max_items is not None and len(items) > body.max_items:
+        raise BadItems(f"map '{node.name}' has {len(items)} items, more than its limit of {body.max_items}")
+    return items
+
+
+def _keys(node: NodePlan, body: MapBody, items: Sequence[Any]) -> list[str]:
+    keys: dict[str, int] = {}
+    for index, item in enumerate(items):
+        try:
+            key = body.key(item)
+        except Exception as error:
+            raise MapperFailed(node.name, "key", error) from error
+        if not isinstance(key, str):
+            raise BadItems(f"map '{node.name}': item {index} has the key {key!r:.80}, which is no string")
+        if not key:
+            raise BadItems(f"map '{node.name}': item {index} has an empty key")
+        if "/" in key:
+            raise BadItems(f"map '{node.name}': item {index} has the key '{key}', which contains '/'")
+        if key in keys:
+            raise BadItems(f"map '{node.name}': items {keys[key]} and {index} have the same key '{key}'")
+        keys[key] = index
+    return list(keys)
+
+
+async def _run_item(run: Run, level: Level, node: NodePlan, mapping: MapPlan, item: Any, key: str, scope: Scope) -> PartResult:
+    try:
+        child = _level(level, node, mapping, item, key, scope)
+    except Exception as error:
+        return PartResult(status="failed", failure=judge(error, node.recovery))
+    ending = await walk.walk(run, child)
+    return _result(mapping, child, ending, key, scope)
+
+
+def _level(level: Level, node: NodePlan, mapping: MapPlan, item: Any, key: str, scope: Scope) -> Level:
+    """An item's level records nothing, counts for itself, and inherits no decision."""
+    plan = mapping.child
+    try:
+        state = mapping.body.enter(level.state, item)
+    except Exception as error:
+        raise MapperFailed(node.name, "enter", error) from error
+    child = Level(
+        plan,
+        at=plan.entry,
+        state=plan.codec.check_result(None, state, f"{node.name} (enter)"),
+        limit=plan.hop_limit,
+        records=False,
+        scope=scope,
+        parent=level,
+        path=(*level.path, node.name, key),
+    )
+    child.recovering = level.recovering
+    return child
+
+
+def _result(mapping: MapPlan, child: Level, ending: Ending, key: str, scope: Scope) -> PartResult:
+    """What an item produced while it was being stopped is ignored."""
+    timeout = mapping.body.fanout.part_timeout
+    if scope.reason == "timeout" and timeout is not None:
+        return PartResult(status="timed_out", failure=judge(PartTimedOut("item", key, timeout=timeout)))
+    if scope.reason is not None:
+        return PartResult(status="cancelled")
+    match ending:
+        case Finished():
+            return PartResult(status="succeeded", state=child.state)
+        case NodeFailedForGood(failure):
+            return PartResult(status="failed", failure=_failure(ending, child, failure))
+        case OverLimit():
+            return PartResult(status="failed", failure=_failure(ending, child, None))
+        case Paused() | PausedInside() | Stopped():
+            raise AssertionError(f"an item of a map cannot end as {ending!r}: compile() refuses what pauses")
+        case other:
+            assert_never(other)
+
+
+def _failure(ending: NodeFailedForGood | OverLimit, child: Level, failure: Failure | None) -> Failure:
+    kind, hint = ("fatal", None) if failure is None else (failure.kind, failure.retry_after)
+    return judge(ChildFailed(child_failure_text(ending, child), kind=kind, retry_after=hint))
