@@ -164,6 +164,18 @@ class SignalRefused(Refused):
         super().__init__(text, hint=hint)
 
 
+class NotWaiting(SignalRefused):
+    """The thread does not wait for that event."""
+
+
+class NotDue(Refused):
+    """The thread's time has not come, or it waits for none."""
+
+    def __init__(self, text: str, *, thread_id: str) -> None:
+        self.thread_id = thread_id
+        super().__init__(text)
+
+
 class NotDurable(Refused):
     """Only a graph compiled with `durable=True` records enough to be recovered."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from strata.checkpoint.record import Checkpoint
-from strata.engine.decide.admission import readable, rehydrated
+from strata.engine.decide.reading import readable, rehydrated
 from strata.engine.decide.takeover import take_over
 from strata.engine.plan import GraphPlan
 from strata.errors import ThreadChanged, ThreadFinished, ThreadRunning
@@ -43,8 +43,8 @@ def admit_end(stored: Stored | None, thread_id: str, plan: GraphPlan, *, force: 
             f"thread '{thread_id}' has completed: only a waiting, failed or cancelled thread can be ended",
             thread_id=thread_id,
         )
-    taken = take_over(checkpoint, plan.graph, thread_id=thread_id)
-    state = rehydrated(taken, plan, taken.frozen_state, thread_id)
+    taken = take_over(checkpoint, plan, thread_id=thread_id)
+    state = rehydrated(plan, taken.frozen_state, thread_id)
     return Endable(checkpoint=taken, sequence=found.sequence, state=state, already=checkpoint.status == "ended")
 
 
@@ -63,4 +63,4 @@ def admit_reopen(stored: Stored | None, thread_id: str, plan: GraphPlan) -> tupl
         if checkpoint.status in {"completed", "ended"}:
             raise ThreadFinished(text, thread_id=thread_id)
         raise ThreadChanged(text, thread_id=thread_id, hint="resume() takes it as it is")
-    return take_over(checkpoint, plan.graph, thread_id=thread_id), found.sequence
+    return take_over(checkpoint, plan, thread_id=thread_id), found.sequence

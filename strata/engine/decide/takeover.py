@@ -8,6 +8,7 @@ import msgspec
 
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.transitions import versioned
+from strata.engine.plan import GraphPlan
 from strata.errors import StrataError, WrongGraph, at_level
 from strata.graph.answers import StoredLevel
 from strata.graph.compiled import CompiledGraph
@@ -24,15 +25,24 @@ def owns(checkpoint: Checkpoint, graph: CompiledGraph[Any]) -> bool:
     return runs.version == wrote.version or graph.migrate is not None
 
 
-def take_over(checkpoint: Checkpoint, graph: CompiledGraph[Any], *, thread_id: str, level: tuple[str, ...] = ()) -> Checkpoint:
-    """The record as `graph` goes on with it: as stored, or migrated.
+def take_over(checkpoint: Checkpoint, plan: GraphPlan, *, thread_id: str, level: tuple[str, ...] = ()) -> Checkpoint:
+    """The record as the graph goes on with it: each level as stored or migrated, outermost first.
 
-    Only the outermost level has a graph of its own here: what is nested below a node that runs no graph is left to the
-    preflight.
+    An inner level goes to the child of the subgraph node that its outer one goes on with; what is nested under anything
+    else is left to the preflight.
 
     Raises:
         WrongGraph: another graph wrote it, or a version that no migration takes.
     """
+    taken = _taken_over(checkpoint, plan.graph, thread_id=thread_id, level=level)
+    node = None if taken.next_node is None else plan.nodes.get(taken.next_node)
+    if taken.nested is None or node is None or node.child is None:
+        return taken
+    below = take_over(taken.nested, node.child, thread_id=thread_id, level=(*level, node.name))
+    return taken if below is taken.nested else versioned(msgspec.structs.replace(taken, nested=below))
+
+
+def _taken_over(checkpoint: Checkpoint, graph: CompiledGraph[Any], *, thread_id: str, level: tuple[str, ...]) -> Checkpoint:
     wrote, runs = checkpoint.graph, graph.identity
     if wrote is None or wrote == runs:
         return checkpoint
