@@ -142,7 +142,16 @@ class CheckpointUnreadable(Refused):
 class WrongGraph(Refused):
     """The thread was written by another graph, or by a version of this one that this graph does not take over."""
 
-    def __init__(self, text: str, *, thread_id: str, level: Sequence[str] = (), wrote: Identity | None = None, runs: Identity | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        *,
+        thread_id: str,
+        level: Sequence[str] = (),
+        wrote: Identity | None = None,
+        runs: Identity | None = None,
+        hint: str | None = None,
+    ) -> None:
         self.thread_id, self.level, self.wrote, self.runs = thread_id, tuple(level), wrote, runs
         super().__init__(text, hint=hint)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Generic, Literal, NoReturn, TypeAlias
+from typing import Generic, Literal, NoReturn, TypeAlias, TypeVar
 
 import msgspec
-from typing_extensions import TypeVar
 
 from strata.errors import RunCancelled, RunFailed, RunInterrupted
 from strata.graph.answers import WaitingFor

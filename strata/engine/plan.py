@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from strata.graph.codec import StateCodec
 from strata.graph.compiled import CompiledGraph
 from strata.graph.spec import NodeSpec
+
+if TYPE_CHECKING:
+    from strata.graph.codec import StateCodec
 
 Manner = Literal["async", "inline", "thread"]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Generic, Literal
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 import msgspec
-from typing_extensions import ParamSpec, TypeVar
 
 from strata.graph.identity import Identity
 from strata.graph.state import SupportsReplace

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable
 from functools import cached_property
-from typing import Any, Generic, Unpack
+from typing import Any, Generic, TypeVar, Unpack
 
 import msgspec
-from typing_extensions import TypeVar
 
 from strata.engine.decide.takeover import owns
 from strata.engine.outcomes import Cancelled, Outcome

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import Generic
-
-from typing_extensions import TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from strata.checkpoint.metadata import ERROR, HOPS
 from strata.checkpoint.record import Checkpoint, Status, ThreadState
 from strata.engine.context import decision_of
 from strata.errors import CheckpointUnreadable, StateUnreadable
 from strata.graph.answers import Decision, WaitingFor
-from strata.graph.codec import StateCodec
 from strata.graph.identity import Identity
 from strata.graph.state import State
 from strata.graph.times import parse_wire_time
 from strata.ports import Logged, Stored
+
+if TYPE_CHECKING:
+    from strata.graph.codec import StateCodec
 
 S = TypeVar("S", bound=State)
 
