@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -163,14 +163,17 @@ def rows_of(path: Path, table: str) -> list[dict[str, Any]]:
         rows = [dict(zip(names, row, strict=True)) for row in found]
     for row in rows:
         row |= {name: json.loads(value) for name, value in row.items() if name in DOCUMENTS and value}
-        if row.get("resumed_at"):
-            del row["created_at"]  # the hour of the recording: only the stamp was set by hand
-    return rows
+    return [timeless(row) for row in rows]
 
 
 def timeless(value: Any) -> Any:
     """The value without what differs from one recording to the next."""
-    if isinstance(value, dict):
-        moments = ("created_at", "resumed_at", "decided_at", "wake_at")
-        return {key: timeless(part) if key not in moments else part is not None for key, part in value.items()}
-    return [timeless(part) for part in value] if isinstance(value, list) else value
+    match value:
+        case dict():
+            moments = ("created_at", "resumed_at", "decided_at", "wake_at")
+            fields = cast("dict[str, Any]", value)
+            return {key: timeless(part) if key not in moments else part is not None for key, part in fields.items()}
+        case list():
+            return [timeless(part) for part in cast("list[Any]", value)]
+        case _:
+            return value
