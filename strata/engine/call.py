@@ -17,12 +17,12 @@ async def call(run: Run, level: Level, node: NodePlan) -> Any:
     """What the node's function gives for the level's state.
 
     Raises:
-        NodeTimedOut: the attempt took longer than the node's timeout. A state that arrives all the same counts.
+        NodeTimedOut: the attempt took longer than the node's timeout. A state that arrives all the same counts, an error does not.
         asyncio.CancelledError: the run is being stopped, its task was cancelled, or the function raised it by itself.
         Exception: whatever the function raised.
     """
     if node.manner == "inline":
-        return node.call(level.state, NodeContext(run, level, node)) if node.takes_context else node.call(level.state)
+        return _in_place(run, level, node)
     interrupt = run.interrupt
     timer = None if node.timeout is None else run.clock.call_later(node.timeout, interrupt.time_out)
     context = NodeContext(run, level, node) if node.takes_context else None
@@ -31,10 +31,11 @@ async def call(run: Run, level: Level, node: NodePlan) -> Any:
         if node.manner == "thread":
             return await _on_thread(run, level, node, context)
         return await (node.call(level.state) if context is None else node.call(level.state, context))
-    except asyncio.CancelledError:
+    except (Exception, asyncio.CancelledError) as error:
         if interrupt.timed_out and interrupt.reason is None and not interrupt.abandoned:
             assert node.timeout is not None
-            raise NodeTimedOut(node.name, timeout=node.timeout) from None
+            cause = None if isinstance(error, asyncio.CancelledError) else error
+            raise NodeTimedOut(node.name, timeout=node.timeout) from cause
         raise
     finally:
         interrupt.calling = False
@@ -59,6 +60,16 @@ async def emit(run: Run, event: StreamEvent) -> None:
         run.interrupt.calling = False
         if run.interrupt.sent:
             run.interrupt.settle()
+
+
+def _in_place(run: Run, level: Level, node: NodePlan) -> Any:
+    if not node.takes_context:
+        return node.call(level.state)
+    context = NodeContext(run, level, node)
+    try:
+        return node.call(level.state, context)
+    finally:
+        context.close()
 
 
 async def _on_thread(run: Run, level: Level, node: NodePlan, context: NodeContext | None) -> Any:

@@ -11,13 +11,14 @@ from strata.checkpoint.metadata import ATTEMPTS, CANCEL_REASON, ERROR, ERROR_KIN
 from strata.checkpoint.record import Status
 from strata.engine.call import emit
 from strata.engine.decide.failure import Failure
+from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, Stopped
 from strata.engine.interrupt import StopReason
 from strata.engine.level import Level
 from strata.engine.outcomes import Cancelled, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
+from strata.engine.recorder import Superseded
 from strata.engine.run import Run
 from strata.engine.stream import Committed
-from strata.engine.walk import Ending, Finished, NodeFailedForGood, OverLimit, Paused, Stopped
-from strata.errors import HopLimitReached
+from strata.errors import HopLimitReached, StateRefused, StoreError
 
 logger = logging.getLogger("strata")
 
@@ -62,8 +63,19 @@ def superseded(run: Run, level: Level) -> Cancelled[Any]:
 
 
 async def record_abandoned(run: Run, level: Level) -> None:
-    """The record of a run that is not durable and whose task was cancelled: nothing else would say where it stood."""
-    await _record_here(run, level, "cancelled", {CANCEL_REASON: "requested"})
+    """The record of a run that is not durable and whose task was cancelled: nothing else would say where it stood.
+
+    It raises nothing: the cancellation is what has to go up.
+    """
+    try:
+        if level.ending is None:
+            await _record_here(run, level, "cancelled", {CANCEL_REASON: "requested"})
+        else:  # cancelled while its last event waited for the reader
+            await conclude(run, level, level.ending)
+    except Superseded:
+        pass  # the thread is another run's by now
+    except (StoreError, StateRefused) as error:
+        logger.error("thread '%s' was abandoned, and where it stood could not be stored: %s", run.thread_id, error)
 
 
 def _failure_metadata(failure: Failure) -> dict[str, str]:

@@ -64,10 +64,16 @@ class Interrupt:
         self.timed_out = False
 
     def _interrupt(self) -> None:
-        if self.calling:
-            self.sent += 1
-            self._task.cancel()
-            self._nudge = self._clock.call_later(GRACE, self._insist)
+        if not self.calling:
+            return
+        if asyncio.current_task() is self._task:  # the handler itself asks: before 3.13 a running task cannot take a cancellation back
+            self._task.get_loop().call_soon(self._interrupt)
+            return
+        self.sent += 1
+        self._task.cancel()
+        if self._nudge is not None:
+            self._nudge.cancel()
+        self._nudge = self._clock.call_later(GRACE, self._insist)
 
     def _insist(self) -> None:
         logger.warning("a handler has not stopped %g s after it was cancelled; cancelling it again", GRACE)

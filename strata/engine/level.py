@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from strata.checkpoint.record import DecisionRecord
+from strata.engine.endings import Ending
 from strata.engine.plan import GraphPlan, NodePlan
 
 NO_LIMIT = sys.maxsize
@@ -24,9 +25,10 @@ class Level:
         counts: records of this level name the hops (strata-checkpoint.md 11).
         decision: the level's latest answer, as recorded.
         recoveries: above 0 from a recovery until a node commits.
+        ending: what the walk came to, from the moment that its last node has committed.
     """
 
-    __slots__ = ("at", "counts", "decision", "hops", "limit", "path", "plan", "recoveries", "recovering", "state", "stored")
+    __slots__ = ("at", "counts", "decision", "ending", "hops", "limit", "path", "plan", "recoveries", "recovering", "state", "stored")
 
     def __init__(self, plan: GraphPlan, *, at: NodePlan, state: Any, limit: int | None, durable: bool, path: tuple[str, ...] = ()) -> None:
         self.plan = plan
@@ -40,6 +42,7 @@ class Level:
         self.decision: DecisionRecord | None = None
         self.recovering = False
         self.recoveries = 0
+        self.ending: Ending | None = None
 
     def path_of(self, node: NodePlan) -> str:
         """The node's qualified name."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from strata.engine.call import call, emit
-from strata.engine.decide.failure import Failure, judge
+from strata.engine.decide.failure import judge
 from strata.engine.decide.routing import FINISH, Step, next_step
-from strata.engine.interrupt import StopReason
+from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, Stopped
 from strata.engine.level import Level
 from strata.engine.plan import NodePlan
 from strata.engine.run import Run
@@ -18,36 +18,6 @@ from strata.engine.stream import Committed, NodeEnded, NodeFailed, NodeStarted
 from strata.errors import HandlerCancelled
 
 BREATH = 256  # hops; handlers that never suspend would else block the loop for ever
-
-
-class Finished(msgspec.Struct, frozen=True):
-    """The node had no way out."""
-
-    last: NodePlan
-
-
-class Paused(msgspec.Struct, frozen=True):
-    """The node is a boundary; the way out of it is chosen already (strata-graph.md 6.1 step 8)."""
-
-    node: NodePlan
-    next_node: NodePlan | None
-
-
-class NodeFailedForGood(msgspec.Struct, frozen=True):
-    failure: Failure
-
-
-class OverLimit(msgspec.Struct, frozen=True):
-    """The level may make no more hops; its node was not started."""
-
-
-class Stopped(msgspec.Struct, frozen=True):
-    """The run was told to stop, at the level's node."""
-
-    reason: StopReason
-
-
-Ending: TypeAlias = Finished | Paused | NodeFailedForGood | OverLimit | Stopped
 
 
 async def walk(run: Run, level: Level) -> Ending:
@@ -60,6 +30,8 @@ async def walk(run: Run, level: Level) -> Ending:
     interrupt = run.interrupt
     while True:
         node = level.at
+        if level.hops % BREATH == BREATH - 1:
+            await asyncio.sleep(0)
         if interrupt.reason is not None:  # cancellation wins over the limit
             return Stopped(interrupt.reason)
         if level.hops >= level.limit:
@@ -67,8 +39,6 @@ async def walk(run: Run, level: Level) -> Ending:
         if run.channel is not None and (stopped := await _announced(run, level, node)) is not None:
             return stopped
         level.hops += 1
-        if not level.hops % BREATH:
-            await asyncio.sleep(0)
         try:
             if node.is_bare:  # the call without its frame of bookkeeping: 0.3 us of the 1.5 that a hop costs
                 interrupt.calling = True
@@ -79,11 +49,14 @@ async def walk(run: Run, level: Level) -> Ending:
             step = _commit(run, level, node, result)
         except (Exception, asyncio.CancelledError) as error:
             return await _gave_up(run, level, node, error)
-        if run.channel is not None:
-            await emit(run, NodeEnded(path=level.path_of(node), attempt=1, node=node.name))
         if step is FINISH or node.is_boundary:
-            return _ending(node, step)
+            level.ending = _ending(node, step)
+            if run.channel is not None:
+                await _announce_end(run, level, node)
+            return level.ending
         level.at = step
+        if run.channel is not None:
+            await _announce_end(run, level, node)
         if run.durable:
             await _record(run, level, node)
 
@@ -92,6 +65,11 @@ async def _announced(run: Run, level: Level, node: NodePlan) -> Stopped | None:
     """Tell the reader that the node starts; a stop that comes while the reader is waited for keeps it from starting."""
     await emit(run, NodeStarted(path=level.path_of(node), attempt=1, node=node.name))
     return None if run.interrupt.reason is None else Stopped(run.interrupt.reason)
+
+
+async def _announce_end(run: Run, level: Level, node: NodePlan) -> None:
+    """Tell the reader that the node has ended. The level has left it: a run that is abandoned here does not stand at the node."""
+    await emit(run, NodeEnded(path=level.path_of(node), attempt=1, node=node.name))
 
 
 def _commit(run: Run, level: Level, node: NodePlan, result: object) -> Step:

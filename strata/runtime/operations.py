@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
@@ -28,12 +29,12 @@ from strata.engine.threads import WorkerThreads
 from strata.engine.walk import walk
 from strata.errors import OptionRefused, StateRefused, ThreadChanged, ThreadNotFound
 from strata.graph.answers import Signal
-from strata.graph.clock import Clock
+from strata.graph.clock import Clock, Timer
 from strata.graph.compiled import CompiledGraph
 from strata.graph.times import wire_time
 from strata.ports import CheckpointStore, Stored
 from strata.runtime.active import ActiveRuns
-from strata.runtime.options import CheckedOptions, RunOptions, by_type, check_options
+from strata.runtime.options import CheckedOptions, RunOptions, by_type, check_id, check_options
 from strata.runtime.stream import RunStream
 from strata.runtime.thread import Record, Thread
 from strata.stores.base import StoreBase
@@ -92,14 +93,9 @@ class Operations:
         run = _run(self, thread_id, options, options.metadata, sequence, channel)
         level = _level(self, options, at=self.plan.entry.name, state=state)
         level.stored = stored
-        if self.durable:
-            try:
-                await run.recorder.running(level, after=None)
-            except Superseded as error:
-                raise ThreadChanged(
-                    f"thread '{thread_id}' changed before it could be started: another run got there first", thread_id=thread_id
-                ) from error
-        return await _drive(self, run, level, options)
+        first = partial(run.recorder.running, level, after=None) if self.durable else None
+        changed = f"thread '{thread_id}' changed before it could be started: another run got there first"
+        return await _drive(self, run, level, options, first=first, changed=changed)
 
     async def resume(
         self,
@@ -195,8 +191,7 @@ class Operations:
 
 
 async def _load(operations: Operations, thread_id: str) -> Stored | None:
-    if not thread_id:
-        raise OptionRefused("a thread id can't be empty")
+    check_id(thread_id, "a thread id")
     return await operations.store.load_latest(thread_id)
 
 
@@ -215,7 +210,7 @@ def _storable(operations: Operations, state: Any) -> msgspec.Raw | None:
         if operations.plan.graph.check == "full":
             codec.check_stored(state, data, operations.plan.entry.name)
     except StateRefused as error:
-        raise OptionRefused(f"the state to start from cannot be used: {error}") from error
+        raise OptionRefused(f"the state to start from cannot be used: {error.path}: expected {error.expected}, found {error.found}") from error
     return msgspec.Raw(data)
 
 
@@ -248,25 +243,30 @@ async def _go_on(
             now=now,
             recoveries=level.recoveries if recovers else None,
         )
-    try:
-        await run.recorder.append(record)
-    except Superseded as error:
-        raise ThreadChanged(changed, thread_id=thread_id) from error
-    return await _drive(operations, run, level, options)
+    return await _drive(operations, run, level, options, first=partial(run.recorder.append, record), changed=changed)
 
 
-async def _drive(operations: Operations, run: Run, level: Level, options: CheckedOptions) -> Outcome[Any]:
-    """From here on the run comes to an outcome; what goes up is a store's failure, or the abandonment of the run."""
-    deadline = None
-    if options.timeout is not None:
-        if options.timeout <= 0:
-            run.interrupt.stop("deadline")
-        else:
-            deadline = operations.clock.call_later(options.timeout, lambda: run.interrupt.stop("deadline"))
-    if run.channel is not None:
-        run.channel.started.set()
+async def _drive(
+    operations: Operations,
+    run: Run,
+    level: Level,
+    options: CheckedOptions,
+    *,
+    first: Callable[[], Awaitable[None]] | None,
+    changed: str,
+) -> Outcome[Any]:
+    """Write the first record, if there is one, and walk. From then on the run comes to an outcome, or the store fails, or it is abandoned.
+
+    Raises:
+        ThreadChanged: somebody else wrote first; nothing was written and no node has run.
+    """
+    deadline = _stop_at_deadline(operations, run, options)
     operations.active.add(run)
     try:
+        if first is not None:
+            await _write_first(run, first, changed)
+        if run.channel is not None:
+            run.channel.started.set()
         ending = await _walk_or_abandon(run, level)
         return await conclude(run, level, ending)
     except Superseded:
@@ -275,6 +275,23 @@ async def _drive(operations: Operations, run: Run, level: Level, options: Checke
         operations.active.remove(run)
         if deadline is not None:
             deadline.cancel()
+
+
+def _stop_at_deadline(operations: Operations, run: Run, options: CheckedOptions) -> Timer | None:
+    if options.due is None:
+        return None
+    left = options.due - operations.clock.monotonic()
+    if left > 0:
+        return operations.clock.call_later(left, lambda: run.interrupt.stop("deadline"))
+    run.interrupt.stop("deadline")
+    return None
+
+
+async def _write_first(run: Run, write: Callable[[], Awaitable[None]], changed: str) -> None:
+    try:
+        await write()
+    except Superseded as error:
+        raise ThreadChanged(changed, thread_id=run.thread_id) from error
 
 
 async def _walk_or_abandon(run: Run, level: Level) -> Any:
@@ -298,21 +315,21 @@ def _run(
     operations: Operations,
     thread_id: str,
     options: CheckedOptions,
-    metadata: Mapping[str, str],
+    metadata: dict[str, str],
     sequence: int | None,
     channel: Channel | None,
 ) -> Run:
     return Run(
         thread_id=thread_id,
         run_id=options.run_id,
-        metadata=metadata,
+        metadata=MappingProxyType(metadata),
         services=options.services,
         deadline=options.deadline,
         durable=operations.durable,
         checks_stored=operations.plan.graph.check == "full",
         clock=operations.clock,
         threads=operations.threads,
-        recorder=Recorder(operations.store, thread_id, sequence=sequence, metadata=dict(metadata), clock=operations.clock),
+        recorder=Recorder(operations.store, thread_id, sequence=sequence, metadata=metadata, clock=operations.clock),
         channel=channel,
         interrupt=Interrupt(operations.clock),
     )
