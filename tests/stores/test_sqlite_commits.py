@@ -286,6 +286,21 @@ def test_one_loop_after_another_uses_the_same_store(path: Path) -> None:
     asyncio.run(store.close())
 
 
+def test_a_loop_that_ended_in_the_middle_of_a_call_does_not_spoil_the_next(path: Path) -> None:
+    store = SqliteStore(path, clock=Disk(seconds=0.05))
+
+    async def leave_at_once() -> None:
+        await store.open()
+        for _ in range(20):
+            asyncio.ensure_future(store.load("t")).cancel()
+            asyncio.ensure_future(store.save(record("t")))  # noqa: RUF006
+        await asyncio.sleep(0)
+
+    asyncio.run(leave_at_once())
+    assert asyncio.run(one_save(store)) > 0
+    asyncio.run(store.close())
+
+
 async def one_save(store: SqliteStore) -> int:
     return await store.save(record("t"))
 

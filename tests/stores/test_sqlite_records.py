@@ -174,6 +174,7 @@ def timeless(value: Any) -> Any:
             fields = cast("dict[str, Any]", value)
             return {key: timeless(part) if key not in moments else part is not None for key, part in fields.items()}
         case list():
-            return [timeless(part) for part in cast("list[Any]", value)]
+            parts: list[Any] = value
+            return [timeless(part) for part in parts]
         case _:
             return value
