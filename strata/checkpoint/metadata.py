@@ -77,13 +77,20 @@ def hops_of(level: Checkpoint, thread_id: str, path: Sequence[str] = ()) -> int:
     )
 
 
-def _check_text(text: object, refusal: str) -> None:
-    if not isinstance(text, str):
-        raise OptionRefused(refusal)
+def is_storable(text: str) -> bool:
+    """Whether UTF-8 can encode the text; half a surrogate pair it cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise OptionRefused(f"run metadata {text!r} has half a surrogate pair, which cannot be stored") from None
+        return False
+    return True
+
+
+def _check_text(text: object, refusal: str) -> None:
+    if not isinstance(text, str):
+        raise OptionRefused(refusal)
+    if not is_storable(text):
+        raise OptionRefused(f"run metadata {text!r} has half a surrogate pair, which cannot be stored")
 
 
 def recoveries_of(level: Checkpoint) -> int:

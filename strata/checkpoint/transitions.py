@@ -35,8 +35,12 @@ def claimed(
     identity: Identity | None,
     now: str,
     recoveries: int | None = None,
+    nested: Checkpoint | None = None,
 ) -> Checkpoint:
-    """What a resume or recovery of a durable graph appends: the level is running again, from `next_node`, answered."""
+    """What a resume or recovery of a durable graph appends: the level is running again, from `next_node`, answered.
+
+    `nested` is the claim of the level below.
+    """
     hops = (checkpoint.metadata or {}).get(HOPS, "0")
     engine = {HOPS: hops} if recoveries is None else {HOPS: hops, "strata.recoveries": str(recoveries)}
     return versioned(
@@ -50,6 +54,7 @@ def claimed(
             resumed_at=None,
             created_at=now,
             metadata={**metadata, **engine},
+            nested=nested,
             graph=identity,
         )
     )

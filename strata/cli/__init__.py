@@ -20,8 +20,9 @@ def run(arguments: Sequence[str]) -> int:
     try:
         from strata.cli.app import answer
     except ModuleNotFoundError as error:
-        if error.name not in {"cyclopts", "rich"}:
+        vendor = (error.name or "").partition(".")[0]
+        if vendor not in {"cyclopts", "rich"}:
             raise
-        print(f"the command line needs {error.name}, which is not installed: pip install 'strata[cli]'", file=sys.stderr)
+        print(f"the command line needs {vendor}, which is not installed: pip install 'strata[cli]'", file=sys.stderr)
         return 2
     return answer(arguments)

@@ -183,6 +183,12 @@ def unreadable_row(error: CheckpointUnreadable) -> Unreadable:
 
 
 def shown(checkpoint: Checkpoint, sequence: int | None) -> Shown:
+    """The record.
+
+    Raises:
+        CheckpointUnreadable: a state in it is no JSON; stores do not look into states.
+    """
+    _check_states(checkpoint, sequence)
     metadata = checkpoint.metadata or {}
     return Shown(
         thread_id=checkpoint.thread_id,
@@ -204,6 +210,15 @@ def shown(checkpoint: Checkpoint, sequence: int | None) -> Shown:
         state=checkpoint.frozen_state,
         nested=[_level(level) for level in checkpoint.levels()[1:]],
     )
+
+
+def _check_states(checkpoint: Checkpoint, sequence: int | None) -> None:
+    for level in checkpoint.levels():
+        try:
+            msgspec.json.format(bytes(level.frozen_state))
+        except (msgspec.DecodeError, RecursionError) as error:
+            text = f"the state of record #{sequence} of thread '{checkpoint.thread_id}' is not JSON: {error}"
+            raise CheckpointUnreadable(text, thread_id=checkpoint.thread_id, sequence=sequence) from error
 
 
 def _summary(thread: ThreadSummary) -> Summary:

@@ -36,14 +36,16 @@ def thread_log(
 
 async def _show_all(url: str, thread_id: str, after: int | None, *, as_json: bool) -> int:
     show = _show_json if as_json else _show
-    read, found = True, False
+    count = unreadable = 0
     async with opened(url) as store:
         async for logged in _records(store, thread_id, after):
-            found = True
-            read = show(logged) and read
-        if not found and await store.load_latest(thread_id) is None:
+            read = _read(logged)
+            show(read)
+            count += 1
+            unreadable += isinstance(read, CheckpointUnreadable)
+        if not count and await store.load_latest(thread_id) is None:
             raise ThreadNotFound(thread_id)
-    return int(not read)
+    return int(unreadable > 0)
 
 
 async def _records(store: CheckpointStore, thread_id: str, after: int | None) -> AsyncIterator[Logged]:
@@ -56,25 +58,27 @@ async def _records(store: CheckpointStore, thread_id: str, after: int | None) ->
         after = page.next_after
 
 
-def _show_json(logged: Logged) -> bool:
-    """Whether the record could be read."""
+def _read(logged: Logged) -> Shown | CheckpointUnreadable:
     if isinstance(logged.checkpoint, CheckpointUnreadable):
-        terminal.show_json(unreadable_row(logged.checkpoint))
-        return False
-    terminal.show_json(shown(logged.checkpoint, logged.sequence))
-    return True
+        return logged.checkpoint
+    try:
+        return shown(logged.checkpoint, logged.sequence)
+    except CheckpointUnreadable as error:
+        return error
 
 
-def _show(logged: Logged) -> bool:
-    if isinstance(logged.checkpoint, CheckpointUnreadable):
-        terminal.show(f"#{logged.sequence} cannot be read: {logged.checkpoint}", style="red")
-        return False
-    record = shown(logged.checkpoint, logged.sequence)
-    terminal.show(f"#{record.sequence} {_step(record)}  {record.resumed_at or record.created_at}")
-    terminal.show(f"   {_cut(terminal.printable_json(bytes(record.state)))}")
-    for level in record.nested:
+def _show_json(read: Shown | CheckpointUnreadable) -> None:
+    terminal.show_json(unreadable_row(read) if isinstance(read, CheckpointUnreadable) else read)
+
+
+def _show(read: Shown | CheckpointUnreadable) -> None:
+    if isinstance(read, CheckpointUnreadable):
+        terminal.show(f"#{read.sequence} cannot be read: {read}", style="red")
+        return
+    terminal.show(f"#{read.sequence} {_step(read)}  {read.resumed_at or read.created_at}")
+    terminal.show(f"   {_cut(terminal.printable_json(bytes(read.state)))}")
+    for level in read.nested:
         terminal.show(f"   inside: {_cut(terminal.printable_json(bytes(level.state)))}")
-    return True
 
 
 def _step(record: Shown) -> str:

@@ -21,7 +21,7 @@ async def call(run: Run, level: Level, node: NodePlan, handler: HandlerPlan) -> 
     """What the node's function gives for the level's state, within the node's timeout.
 
     Raises:
-        NodeTimedOut: the attempt took longer. A state that arrives all the same counts.
+        NodeTimedOut: the attempt took longer. A state that arrives all the same counts, an error does not.
         asyncio.CancelledError: the level is being stopped, its task was cancelled, or the function raised it by itself.
         Exception: whatever the function raised.
     """
@@ -56,10 +56,11 @@ async def within(run: Run, level: Level, node: NodePlan, work: Awaitable[T]) -> 
     timer = None if node.timeout is None else run.clock.call_later(node.timeout, interrupt.time_out)
     try:
         return await interruptible(interrupt, work)
-    except asyncio.CancelledError:
+    except (Exception, asyncio.CancelledError) as error:
         if interrupt.timed_out and level.scope.reason is None and not interrupt.abandoned:
             assert node.timeout is not None
-            raise NodeTimedOut(node.name, timeout=node.timeout) from None
+            cause = None if isinstance(error, asyncio.CancelledError) else error
+            raise NodeTimedOut(node.name, timeout=node.timeout) from cause
         raise
     finally:
         if timer is not None:

@@ -5,82 +5,89 @@ from __future__ import annotations
 import logging
 from typing import Any, assert_never
 
-import msgspec
-
-from strata.checkpoint.metadata import ATTEMPTS, CANCEL_REASON, ERROR, ERROR_KIND, RETRY_AFTER
-from strata.checkpoint.record import Status
+from strata.checkpoint.record import Checkpoint
 from strata.engine.call import emit
-from strata.engine.decide.failure import Failure
-from strata.engine.interrupt import StopReason
+from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.level import Level
-from strata.engine.outcomes import Cancelled, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
+from strata.engine.outcomes import Cancelled, CancelReason, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
+from strata.engine.recorder import Superseded
+from strata.engine.records import record_of
 from strata.engine.run import Run
 from strata.engine.stream import Committed
-from strata.engine.walk import Ending, Finished, NodeFailedForGood, OverLimit, Paused, Stopped
-from strata.errors import HopLimitReached
+from strata.engine.waiting import waiting_for
+from strata.errors import HopLimitReached, StateRefused, StoreError
 
 logger = logging.getLogger("strata")
 
 
 async def conclude(run: Run, level: Level, ending: Ending) -> Outcome[Any]:
     """Store where the run stopped, and say so. A run that completes leaves a record only if it is durable."""
+    if isinstance(ending, Finished) and not run.durable:
+        return Completed(level.state, thread_id=run.thread_id, run_id=run.run_id)
+    if isinstance(ending, NodeFailedForGood):
+        failure = ending.failure
+        logger.error("thread '%s' failed at node '%s': %s", run.thread_id, level.path_of(level.at), failure.message, exc_info=failure.error)
+    record = record_of(level, ending, run.stamp())
+    await run.recorder.append(record)
+    if run.channel is not None:
+        path = "/".join(record.waiting_at)
+        await emit(run, level, Committed(path=path, attempt=level.attempt, record=run.recorder.sequence, status=record.status))
+    return outcome_of(run, level, ending, record)
+
+
+def outcome_of(run: Run, level: Level, ending: Ending, record: Checkpoint) -> Outcome[Any]:
+    """What the caller is told of the record that was stored."""
     match ending:
-        case Finished(last):
-            if run.durable:
-                await _record(run, level, "completed", suspended=last.name, next_node=None)
+        case Finished():
             return Completed(level.state, thread_id=run.thread_id, run_id=run.run_id)
-        case Paused(node, next_node):
-            target = None if next_node is None else next_node.name
-            await _record(run, level, "interrupted", suspended=node.name, next_node=target)
-            return Interrupted(
-                level.state,
-                thread_id=run.thread_id,
-                run_id=run.run_id,
-                suspended_node=node.name,
-                next_node=target,
-                waiting_at=(node.name,),
-            )
-        case NodeFailedForGood(failure):
-            logger.error("thread '%s' failed at node '%s': %s", run.thread_id, level.path_of(level.at), failure.message, exc_info=failure.error)
-            await _record_here(run, level, "failed", _failure_metadata(failure))
-            return _failed(run, level, failure)
+        case Paused() | PausedInside():
+            return _interrupted(run, level, record)
+        case NodeFailedForGood():
+            return _failed(run, level, ending)
         case OverLimit():
-            error = HopLimitReached(level.at.name, hops=level.hops, limit=level.limit)
-            await _record_here(run, level, "failed", {ERROR: str(error), ERROR_KIND: "hop_limit"})
-            return _over_limit(run, level, error)
-        case Stopped(reason):
-            await _record_here(run, level, "cancelled", {CANCEL_REASON: reason})
-            return _cancelled(run, level, reason)
+            return _over_limit(run, level)
+        case Stopped(reason=("requested" | "deadline" | "lease_lost") as reason):
+            return _cancelled(run, level, reason, record.waiting_at)
+        case Stopped():
+            raise AssertionError(f"only an inner level is stopped by a {ending.reason}")
         case other:
             assert_never(other)
 
 
 def superseded(run: Run, level: Level) -> Cancelled[Any]:
     """Another run appended to the thread: nothing more is written."""
-    name = level.at.name
-    return Cancelled(level.state, thread_id=run.thread_id, run_id=run.run_id, node=name, reason="superseded", stopped_at=(name,))
+    return _cancelled(run, level, "superseded", (level.at.name,))
 
 
 async def record_abandoned(run: Run, level: Level) -> None:
-    """The record of a run that is not durable and whose task was cancelled: nothing else would say where it stood."""
-    await _record_here(run, level, "cancelled", {CANCEL_REASON: "requested"})
+    """The record of a run that is not durable and whose task was cancelled: nothing else would say where it stood.
+
+    It raises nothing: the cancellation is what has to go up.
+    """
+    try:
+        # it may have been cancelled while its last event waited for the reader
+        await conclude(run, level, Stopped("requested") if level.ending is None else level.ending)
+    except Superseded:
+        pass  # the thread is another run's by now
+    except (StoreError, StateRefused) as error:
+        logger.error("thread '%s' was abandoned, and where it stood could not be stored: %s", run.thread_id, error)
 
 
-def _failure_metadata(failure: Failure) -> dict[str, str]:
-    metadata = {ERROR: failure.message, ERROR_KIND: failure.kind}
-    if failure.counted:
-        metadata[ATTEMPTS] = "1"
-    if failure.retry_after is not None:
-        metadata[RETRY_AFTER] = str(_whole_milliseconds(failure.retry_after))
-    return metadata
+def _interrupted(run: Run, level: Level, record: Checkpoint) -> Interrupted[Any]:
+    assert record.suspended_node is not None
+    return Interrupted(
+        level.state,
+        thread_id=run.thread_id,
+        run_id=run.run_id,
+        suspended_node=record.suspended_node,
+        next_node=record.next_node,
+        waiting_at=record.waiting_at,
+        wait=waiting_for(record.innermost.wait),
+    )
 
 
-def _whole_milliseconds(seconds: float) -> int:
-    """Fractions are cut, but a hint below 1 ms must not read back as "at once"."""
-    return max(round(seconds * 1_000_000) // 1000, 1 if seconds > 0 else 0)
-
-
-def _failed(run: Run, level: Level, failure: Failure) -> Failed[Any]:
+def _failed(run: Run, level: Level, ending: NodeFailedForGood) -> Failed[Any]:
+    failure = ending.failure
     return Failed(
         level.state,
         thread_id=run.thread_id,
@@ -89,13 +96,14 @@ def _failed(run: Run, level: Level, failure: Failure) -> Failed[Any]:
         path=level.path_of(level.at),
         message=failure.message,
         kind=failure.kind,
-        attempts=1,
+        attempts=failure.attempts,
         retry_after=failure.retry_after,
         error=failure.error,
     )
 
 
-def _over_limit(run: Run, level: Level, error: HopLimitReached) -> HopLimitExceeded[Any]:
+def _over_limit(run: Run, level: Level) -> HopLimitExceeded[Any]:
+    error = HopLimitReached(level.at.name, hops=level.hops, limit=level.limit)
     return HopLimitExceeded(
         level.state,
         thread_id=run.thread_id,
@@ -111,26 +119,5 @@ def _over_limit(run: Run, level: Level, error: HopLimitReached) -> HopLimitExcee
     )
 
 
-def _cancelled(run: Run, level: Level, reason: StopReason) -> Cancelled[Any]:
-    name = level.at.name
-    return Cancelled(level.state, thread_id=run.thread_id, run_id=run.run_id, node=name, reason=reason, stopped_at=(name,))
-
-
-async def _record_here(run: Run, level: Level, status: Status, engine: dict[str, str]) -> None:
-    """The thread stands at a node that did not commit: it is entered again by a resume, with the state from before it."""
-    await _record(run, level, status, suspended=level.at.name, next_node=level.at.name, engine=engine)
-
-
-async def _record(
-    run: Run,
-    level: Level,
-    status: Status,
-    *,
-    suspended: str,
-    next_node: str | None,
-    engine: dict[str, str] | None = None,
-) -> None:
-    stored = level.stored if level.stored is not None else msgspec.Raw(level.plan.codec.encode(level.state))
-    await run.recorder.stop(level, status, suspended=suspended, next_node=next_node, state=stored, engine=engine)
-    if run.channel is not None:
-        await emit(run, Committed(path=suspended, attempt=1, record=run.recorder.sequence, status=status))
+def _cancelled(run: Run, level: Level, reason: CancelReason, stopped_at: tuple[str, ...]) -> Cancelled[Any]:
+    return Cancelled(level.state, thread_id=run.thread_id, run_id=run.run_id, node=level.at.name, reason=reason, stopped_at=stopped_at)

@@ -48,7 +48,7 @@ class Interrupt:
 
     def send(self) -> None:
         """Cancel the user code that runs, if any does; what was sent is not sent twice, but after the grace."""
-        if self.calling and not self.sent:
+        if not self.sent:
             self._cancel()
 
     def settle(self) -> None:
@@ -62,14 +62,20 @@ class Interrupt:
         self.timed_out = False
 
     def _cancel(self) -> None:
+        if not self.calling:
+            return
+        if asyncio.current_task() is self._task:  # the handler itself asks: before 3.13 a running task cannot take a cancellation back
+            self._task.get_loop().call_soon(self._cancel)
+            return
         self.sent += 1
         self._task.cancel()
+        if self._nudge is not None:
+            self._nudge.cancel()
         self._nudge = self._clock.call_later(GRACE, self._insist)
 
     def _insist(self) -> None:
         logger.warning("a handler has not stopped %g s after it was cancelled; cancelling it again", GRACE)
-        if self.calling:
-            self._cancel()
+        self._cancel()
 
 
 class Scope:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Generic, Literal, NoReturn, TypeAlias
+from typing import Generic, Literal, NoReturn, TypeAlias, TypeVar
 
 import msgspec
-from typing_extensions import TypeVar
 
 from strata.errors import RunCancelled, RunFailed, RunInterrupted
 from strata.graph.answers import WaitingFor
 
 S = TypeVar("S")
 
-CancelReason: TypeAlias = Literal["requested", "deadline", "ended", "superseded"]
+CancelReason: TypeAlias = Literal["requested", "deadline", "ended", "lease_lost", "superseded"]
 FailureKind: TypeAlias = Literal["transient", "fatal", "hop_limit"]
 
 

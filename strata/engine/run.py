@@ -21,12 +21,10 @@ class Run:
     Attributes:
         durable: records are written between nodes, not only where the run stops.
         channel: where stream events go; None when nobody reads.
-        checks_stored: bytes about to be written are read back and compared (`compile(check="full")`).
     """
 
     __slots__ = (
         "channel",
-        "checks_stored",
         "clock",
         "deadline",
         "durable",
@@ -48,7 +46,6 @@ class Run:
         services: Mapping[type[Any], object],
         deadline: datetime | None,
         durable: bool,
-        checks_stored: bool,
         clock: Clock,
         threads: WorkerThreads,
         recorder: Recorder,
@@ -61,7 +58,6 @@ class Run:
         self.services = services
         self.deadline = deadline
         self.durable = durable
-        self.checks_stored = checks_stored
         self.clock = clock
         self.threads = threads
         self.recorder = recorder

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Generic, Literal
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 import msgspec
-from typing_extensions import ParamSpec, TypeVar
 
 from strata.graph.identity import Identity
 from strata.graph.state import SupportsReplace
@@ -57,6 +56,45 @@ class Signal(Generic[S_co]):
 
     def __repr__(self) -> str:
         return f"Signal({self.verdict!r}, reviewer={self.reviewer!r}, overrides={dict(self.overrides)!r}, at={dict(self.outer)!r})"
+
+
+class Event:
+    """What has happened outside, told to a thread that waits for events of this type. Immutable.
+
+    `payload` is given to the function of the wait: `UNSET` where there is none, which is not None where a wait declares a
+    payload. `overrides` replace top-level fields of the innermost level's state after it; Python names, and None stores null.
+    Without a payload they are taken alone: the function is not called.
+    """
+
+    __slots__ = ("overrides", "payload", "type")
+
+    type: str
+    payload: Any
+    overrides: Mapping[str, object]
+
+    def __init__(self, type: str, /, *, payload: Any = msgspec.UNSET, overrides: Mapping[str, object] | None = None) -> None:
+        if not isinstance(type, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"an event has a type, as in Event('payment.received'), and {type!r} is no text")
+        object.__setattr__(self, "type", type)
+        object.__setattr__(self, "payload", payload)
+        object.__setattr__(self, "overrides", {} if overrides is None else dict(overrides))
+
+    @property
+    def has_payload(self) -> bool:
+        return self.payload is not msgspec.UNSET
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"an Event cannot change: make another one with {name}={value!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Event) and (self.type, self.payload, self.overrides) == (other.type, other.payload, other.overrides)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        payload = f", payload={self.payload!r}" if self.has_payload else ""
+        overrides = f", overrides={self.overrides!r}" if self.overrides else ""
+        return f"Event({self.type!r}{payload}{overrides})"
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):

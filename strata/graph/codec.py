@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from inspect import isawaitable
-from typing import Any, Generic, Literal, TypeAlias, cast
+from typing import Any, Generic, Literal, TypeAlias
 
 import msgspec
 from msgspec import inspect
@@ -14,7 +14,7 @@ from typing_extensions import TypeVar
 from strata.errors import OverrideRefused, StateRefused, StateUnreadable
 from strata.graph.nesting import depth_of
 from strata.graph.quick import all_fields_fit, changed_fields_fit, comes_back
-from strata.graph.shapes import RECORD_DEPTH, class_of, depth_bound, describe, may_be_unset, name_of, shape_of
+from strata.graph.shapes import RECORD_DEPTH, class_of, depth_bound, may_be_unset, name_of, shape_of
 from strata.graph.state import State, did_you_mean
 from strata.graph.unfit import Unfit, first_difference, first_unfit, found
 
@@ -24,6 +24,9 @@ Check: TypeAlias = Literal["full", "fields", "type"]
 
 STATE_DEPTH = RECORD_DEPTH - 1
 """Levels a state may nest in the outermost record, which is one itself; the state of a graph `level` deep has so many fewer."""
+
+STUMBLES = (AttributeError, RecursionError, TypeError, ValueError, ArithmeticError)
+"""What a generated check may stumble over (a field never set, thousands of levels); it has not called the state fine then."""
 
 
 class StateCodec(Generic[S]):
@@ -90,11 +93,12 @@ class StateCodec(Generic[S]):
             raise _not_the_state(self._name, self._class, after, node)
         if after is before:
             return after
-        if before is None:
-            fits = _certainly(self._all_fit, after)
-        else:
-            fits = _certainly(self._changed_fit, before, after)
-        if not fits and (unfit := self._first_unfit(after, 0)) is not None:
+        try:
+            if self._all_fit(after) if before is None else self._changed_fit(before, after):
+                return after
+        except STUMBLES:
+            pass
+        if (unfit := self._first_unfit(after, 0)) is not None:
             raise self._refused(unfit, f"node '{node}' returned a state that")
         return after
 
@@ -112,10 +116,13 @@ class StateCodec(Generic[S]):
         except Exception as error:
             unfit = self._first_unfit(state, 0) or self._unread(error)
             raise self._refused(unfit, who) from error
-        if not _certainly(self._comes_back, state, back):
-            different = self._first_unfit(state, 0) or first_difference(self._shape, state, back, self._name)
-            if different is not None:
-                raise self._refused(different, who)
+        try:
+            if self._comes_back(state, back):
+                return
+        except STUMBLES:
+            pass
+        if (different := self._first_unfit(state, 0) or first_difference(self._shape, state, back, self._name)) is not None:
+            raise self._refused(different, who)
 
     def override_bytes(self, changes: Mapping[str, object]) -> dict[str, bytes]:
         """The changed fields by their encoded names, as JSON.
@@ -197,14 +204,6 @@ def _anything(*_: object) -> bool:
     return True
 
 
-def _certainly(check: Callable[..., bool], *values: object) -> bool:
-    """A generated check that stumbles (a field never set, thousands of levels) has not called the state fine."""
-    try:
-        return check(*values)
-    except (AttributeError, RecursionError, TypeError, ValueError, ArithmeticError):
-        return False
-
-
 def _not_the_state(name: str, state: type[Any], after: object, node: str) -> StateRefused:
     what, hint = _what_was_returned(name, state, after)
     return StateRefused(f"node '{node}' returned {what}", path=name, expected=name, found=found(after), hint=hint)
@@ -214,12 +213,15 @@ def _what_was_returned(name: str, state: type[Any], after: object) -> tuple[str,
     if after is None:
         return "None: did you forget to return the state?", f"end the function with `return state` or `return state.replace(...)`, of type {name}"
     if isinstance(after, types.CoroutineType):
-        cast("types.CoroutineType[Any, Any, Any]", after).close()  # nobody will await it, and Python would warn of that too
+        after.close()  # nobody will await it, and Python would warn of that too
         return "a coroutine: an await was forgotten, or the function is not declared async", "await the call, in an async def"
     if isawaitable(after):
         return f"a {found(after)}: an await was forgotten", "await it, and declare the function async"
     if isinstance(after, state):
-        return f"{found(after)}, a subclass of {name}: its own fields would be lost", f"return exactly {name}, or make {found(after)} the state of the graph"
+        return (
+            f"{found(after)}, a subclass of {name}: its own fields would be lost",
+            f"return exactly {name}, or make {found(after)} the state of the graph",
+        )
     return f"{found(after)} where {name} is expected", f"return the state itself, or state.replace(...), of type {name}"
 
 

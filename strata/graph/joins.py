@@ -44,11 +44,15 @@ def first_success() -> Join[Never]:
 
 def first_matching(predicate: Callable[[X], bool], /, *, description: str | None = None) -> Join[X]:
     """The first whose state passes `predicate` decides. The description is exported with the definition."""
+    if not callable(predicate):
+        raise TypeError(f"first_matching asks a function of a part's state, not {predicate!r}")
     return Join("first_matching", predicate=predicate, description=description)
 
 
 def quorum(n: int, /) -> Join[Never]:
     """The first `n` that succeed decide."""
+    if isinstance(n, bool) or not isinstance(n, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"a quorum is a whole number, not {n!r}")
     return Join("quorum", count=n)
 
 

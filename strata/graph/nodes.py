@@ -6,14 +6,12 @@ from collections.abc import Callable, Coroutine
 from inspect import Signature
 from typing import Any, Generic, LiteralString, TypeAlias, TypeVar
 
-import msgspec
-
 from strata.graph.context import Context
 from strata.graph.functions import name_of
+from strata.graph.marks import Marks
 from strata.graph.parameters import signature_of
-from strata.graph.spec import BoundarySpec, EdgeSpec, NodeSpec
+from strata.graph.spec import NodeSpec, top_of
 from strata.graph.state import State
-from strata.rules.facts import Place
 
 S = TypeVar("S", bound=State)
 F_co = TypeVar("F_co", bound=Callable[..., Any], covariant=True)
@@ -27,7 +25,7 @@ NodeFunction: TypeAlias = (
 
 
 class Node(Generic[S, F_co, N_co, T_co]):
-    """A function as a node of graphs over `S`: its name, its ways out, its policies. Made by `@node`; immutable.
+    """A function as a node of graphs over `S`: its name, its ways out, its policies. Made by a top decorator; immutable.
 
     Calling it calls the function plainly, which is how a unit test calls it. It may be in several graphs.
     The type parameters are the state, the function's own type, the name and the targets, both as literals
@@ -60,26 +58,21 @@ class Node(Generic[S, F_co, N_co, T_co]):
         """What a graph takes over of it."""
         return self._spec
 
+    @property
+    def top(self) -> str:
+        """The decorator that made it: `node`, `parallel`, ..."""
+        return top_of(self._spec.body)
+
     def __repr__(self) -> str:
         return f"<node '{self._spec.name}' of {self._spec.place or self.__module__}>"
 
 
-AnyNode: TypeAlias = Node[S, NodeFunction[S], Any, Any]
+class Composite(Node[S, F_co, N_co, T_co]):
+    """A node whose decorator knows all of its function: a group's or map's merge, what a subgraph or a wait does with its result."""
+
+
+AnyNode: TypeAlias = Node[S, NodeFunction[S], Any, Any] | Composite[S, Any, Any, Any]
 """A node over `S` whose name and targets are not known as literals: what a function that makes nodes gives back."""
-
-
-class Marks(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands under a top decorator, from top to bottom; with the places for errors."""
-
-    edges: tuple[EdgeSpec, ...] = ()
-    boundary: Place | None = None
-    on_reject: str | None = None
-    on_reject_place: Place | None = None
-
-    def as_boundary(self) -> BoundarySpec | None:
-        if self.boundary is None:
-            return None
-        return BoundarySpec(on_reject=self.on_reject, place=self.boundary, on_reject_place=self.on_reject_place)
 
 
 class Wired(Generic[F_co, T_co]):

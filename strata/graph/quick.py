@@ -10,12 +10,12 @@ Only names of fields and numbers made here get into the source that is compiled;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import repeat
 from math import copysign, isfinite
-from operator import eq
-from typing import Any, TypeAlias
+from operator import eq, is_not
+from typing import Any, TypeAlias, cast
 from uuid import UUID
 
 import msgspec
@@ -123,7 +123,10 @@ class _Fits(_Source):
                 return f"{self.function_of(shape)}({head})"
 
     def slow(self, shape: Shape) -> str:
-        return self.value(lambda value: first_unfit(shape, value, "", RECORD_DEPTH) is None)
+        def fits(value: Any) -> bool:
+            return first_unfit(shape, value, "", RECORD_DEPTH) is None
+
+        return self.value(fits)
 
     def scalar(self, shape: Shape, name: str, head: str) -> str:
         if _is_bounded(shape):
@@ -212,9 +215,10 @@ class _Fits(_Source):
         lines = [
             f"def {name}(v, old):",
             self.refuse_kind(shape).rstrip("\n"),
-            f"    if type(old) is not {_KINDS[type(shape)]}: old = ()",
-            "    for x, y in zip(v, old):",
-            f"        if x is not y and not ({item}): return False",
+            f"    old = aligned(v, old) if type(old) is {_KINDS[type(shape)]} else ()",
+            "    if any(map(is_not, v, old)):",
+            "        for x, y in zip(v, old):",
+            f"            if x is not y and not ({item}): return False",
             "    for x in v[len(old):]:",
             f"        if not ({item}): return False",
             "    return True",
@@ -254,7 +258,7 @@ class _Same(_Source):
                 members = zip(_none_first(shape), firsts, strict=True)
                 return f"({' or '.join(self.test(member, name, back, one, sure=sure) for member, one in members)})"
             case inspect.EnumType():
-                return f"type({head}) is {self.value(shape.cls)}{self.same_type(name, back, sure)} and {name} == {back}"
+                return f"type({head}) is {self.value(shape.cls)}{self.same_type(name, back, sure)} and ({name} is {back} or {name} == {back})"
             case _ if type(shape) in SCALARS:
                 kind = SCALARS[type(shape)]
                 equal = _EQUAL.get(kind, " and {a} == {b}").format(a=name, b=back, slow=self.slow(shape))
@@ -265,7 +269,8 @@ class _Same(_Source):
             case inspect.SetType() | inspect.FrozenSetType() if _bulk_kind(shape.item_type) is None:
                 return f"{self.slow(shape)}({head}, {back})"
             case _:
-                return f"{self.function_of(shape)}({head}, {back})"
+                call = f"{self.function_of(shape)}({head}, {back})"
+                return call if sure else f"{call}{self.same_type(name, back, sure)}"
 
     def same_type(self, name: str, back: str, sure: bool) -> str:
         return "" if sure else f" and type({name}) is type({back})"
@@ -282,7 +287,7 @@ class _Same(_Source):
         return self.test(shape, name, back)
 
     def struct(self, shape: inspect.StructType | inspect.DataclassType, name: str, back: str) -> str:
-        tests = [f"type({name}) is {self.value(class_of(shape))} is type({back})"]
+        tests = [f"type({name}) is {self.value(class_of(shape))}"]
         for field in shape.fields:
             part, other = self.fresh("t"), f"{back}.{field.name}"
             if may_be_unset(field):
@@ -298,10 +303,10 @@ class _Same(_Source):
                 return f"{head}    return {self.struct(shape, 'a', 'b')}"
             case inspect.NamedTupleType():
                 parts = [f" and {self.test(field.type, f'a[{index}]', f'b[{index}]')}" for index, field in enumerate(shape.fields)]
-                return f"{head}    return type(a) is {self.value(class_of(shape))} is type(b){''.join(parts)}"
+                return f"{head}    return type(a) is {self.value(class_of(shape))}{''.join(parts)}"
             case inspect.TupleType():
                 parts = [f" and {self.test(item, f'a[{index}]', f'b[{index}]')}" for index, item in enumerate(shape.item_types)]
-                return f"{head}    return type(a) is tuple is type(b) and len(a) == {len(parts)} == len(b){''.join(parts)}"
+                return f"{head}    return type(a) is tuple and len(a) == {len(parts)} == len(b){''.join(parts)}"
             case inspect.TypedDictType():
                 return f"{head}{_ALIKE.format(kind='dict')}{self.typed_dict(shape)}    return True"
             case inspect.DictType():
@@ -310,10 +315,9 @@ class _Same(_Source):
                 return f"{head}{_ALIKE.format(kind=_KINDS[type(shape)])}{self.items(_item(shape))}    return True"
 
     def typed_dict(self, shape: inspect.TypedDictType) -> str:
-        tests = [
-            f"    if {field.name!r} in a and not ({field.name!r} in b and {self.test(field.type, f'a[{field.name!r}]', f'b[{field.name!r}]')}): return False"
-            for field in shape.fields
-        ]
+        tests: list[str] = []
+        for key, part in ((repr(field.name), field.type) for field in shape.fields):
+            tests.append(f"    if {key} in a and not ({key} in b and {self.test(part, f'a[{key}]', f'b[{key}]')}): return False")
         keys = self.value({field.name for field in shape.fields})
         return "\n".join([f"    if not a.keys() <= {keys}: return False", *tests, ""])
 
@@ -336,7 +340,19 @@ class _Same(_Source):
         return f"    for (k, x), (j, y) in zip(a.items(), b.items()):\n        if not ({key} and {value}): return False\n"
 
 
+def aligned(new: Any, old: Any) -> Any:
+    """The old list from the item on that the new one begins with: a window that moved along by one costs one too."""
+    if new and old and new[0] is not old[0]:
+        first = new[0]
+        for index, item in enumerate(old):
+            if item is first:
+                return old[index:]
+    return old
+
+
 def utf8(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -346,11 +362,11 @@ def utf8(text: str) -> bool:
 
 def json_fits(value: Any) -> bool:
     """The test of a field declared `Any`: plain JSON values, whose types nobody declared."""
-    kind = type(value)
+    kind: object = value.__class__
     if kind is str:
-        return value.isascii() or utf8(value)
+        return utf8(value)
     if kind is int:
-        return LOWEST_INTEGER <= value <= HIGHEST_INTEGER
+        return bool(LOWEST_INTEGER <= value <= HIGHEST_INTEGER)
     if kind is float:
         return isfinite(value)
     if kind is dict:
@@ -363,7 +379,7 @@ def _are_texts(keys: Iterable[Any]) -> bool:
 
 
 def json_same(value: Any, back: Any) -> bool:
-    kind = type(value)
+    kind: object = value.__class__
     if kind is not type(back):
         return False
     if kind is dict:
@@ -372,7 +388,7 @@ def json_same(value: Any, back: Any) -> bool:
         return len(value) == len(back) and all(map(json_same, value, back))
     if kind is int:
         return bool(value == back) and LOWEST_INTEGER <= value <= HIGHEST_INTEGER
-    return bool(value == back) and (kind in (str, bool) or value is None or (kind is float and (value != 0.0 or str(value) == str(back))))
+    return bool(value == back) and (kind is str or kind is bool or value is None or (kind is float and (value != 0.0 or str(value) == str(back))))
 
 
 def same_zeros(values: Iterable[float], back: Iterable[float]) -> bool:
@@ -380,7 +396,7 @@ def same_zeros(values: Iterable[float], back: Iterable[float]) -> bool:
     return all(map(eq, map(copysign, repeat(1.0), values), map(copysign, repeat(1.0), back)))
 
 
-_ALIKE = "    if type(a) is not {kind} or type(b) is not {kind} or len(a) != len(b): return False\n"
+_ALIKE = "    if type(a) is not {kind} or len(a) != len(b): return False\n"
 
 _KINDS: dict[type[Shape], str] = {
     inspect.ListType: "list",
@@ -422,11 +438,13 @@ _BULK_KINDS = frozenset({bool, int, float, str, bytes, UUID, date, timedelta})
 
 _VALUES: dict[str, Any] = {
     "UNSET": msgspec.UNSET,
-    "UTC": timezone.utc,
+    "UTC": UTC,
     "UUID": UUID,
+    "aligned": aligned,
     "Decimal": Decimal,
     "date": date,
     "datetime": datetime,
+    "is_not": is_not,
     "isfinite": isfinite,
     "json_fits": json_fits,
     "json_same": json_same,
@@ -437,18 +455,18 @@ _VALUES: dict[str, Any] = {
 }
 
 
-def _bulk_kind(shape: Shape | None) -> type[Any] | None:
+def _bulk_kind(shape: Shape) -> type[Any] | None:
     """The class of the items, where one test in C does for all of them."""
-    kind = SCALARS.get(type(shape)) if shape is not None else None
-    return kind if shape is not None and kind in _BULK_KINDS and not _is_bounded(shape) else None
+    kind = SCALARS.get(type(shape))
+    return kind if kind in _BULK_KINDS and not _is_bounded(shape) else None
 
 
 def _is_bounded(shape: Shape) -> bool:
     return any(getattr(shape, name) is not None for name in shape.__struct_fields__)
 
 
-def _item(shape: Shape) -> Shape | None:
-    return getattr(shape, "item_type", None)
+def _item(shape: Shape) -> Shape:
+    return cast("inspect.ListType", shape).item_type
 
 
 def _key(shape: inspect.DictType) -> Shape:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from datetime import timedelta
+from inspect import isclass
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from strata.errors import TransientError
+from strata.graph.times import seconds_of
 from strata.rules.facts import Place
 
 Jitter: TypeAlias = Literal["full", "equal", "none"]
@@ -17,16 +20,30 @@ TRANSIENT: tuple[type[Exception], ...] = (TransientError, ConnectionError, Timeo
 """What `@retry` tries again unless it is told otherwise."""
 
 
-class Backoff(msgspec.Struct, frozen=True, kw_only=True):
-    """Before retry n (from 1) the ceiling is `min(initial * 2^(n-1), maximum)` seconds (strata-execution.md 5).
+class Backoff:
+    """How long a retry waits. Immutable.
 
+    Before retry n (from 1) the ceiling is `min(initial * 2^(n-1), maximum)` seconds (strata-execution.md 5).
     `jitter`: "full" waits a random part of the ceiling, "equal" half of it and a random part of the other half, "none" all of it.
-    A constant delay has `initial == maximum`.
+    A constant delay has `initial == maximum`. Durations are given as timedeltas or seconds, and kept as seconds.
+
+    Raises:
+        ValueError: a duration is negative or not finite, or the jitter is none of the three.
+        TypeError: a duration is neither a timedelta nor a number.
     """
+
+    __slots__ = ("initial", "jitter", "maximum")
 
     initial: float
     maximum: float
-    jitter: Jitter = "full"
+    jitter: Jitter
+
+    def __init__(self, *, initial: timedelta | float, maximum: timedelta | float, jitter: Jitter = "full") -> None:
+        object.__setattr__(self, "initial", _delay("initial", initial))
+        object.__setattr__(self, "maximum", _delay("maximum", maximum))
+        if jitter not in {"full", "equal", "none"}:
+            raise ValueError(f'jitter= is "full", "equal" or "none", not {jitter!r}')
+        object.__setattr__(self, "jitter", jitter)
 
     def delay(self, retry: int, random: float) -> float:
         """Seconds to wait before `retry`; `random` is a number in [0, 1)."""
@@ -39,9 +56,28 @@ class Backoff(msgspec.Struct, frozen=True, kw_only=True):
             case "none":
                 return ceiling
 
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Backoff cannot change: make another one with {name}={value!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Backoff) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    def __repr__(self) -> str:
+        return f"Backoff(initial={self.initial!r}, maximum={self.maximum!r}, jitter={self.jitter!r})"
+
+    @property
+    def _parts(self) -> tuple[float, float, Jitter]:
+        return self.initial, self.maximum, self.jitter
+
 
 class RecoverySpec(msgspec.Struct, frozen=True, kw_only=True):
-    """`retries` after the first attempt for errors that `is_transient` matches; then `fallback`, if `takes` matches."""
+    """`retries` after the first attempt for errors that `is_transient` matches; then `fallback`, if `takes` matches.
+
+    Without `is_transient` no error is, without `takes` every one is taken.
+    """
 
     retries: int = 0
     backoff: Backoff | None = None
@@ -52,8 +88,49 @@ class RecoverySpec(msgspec.Struct, frozen=True, kw_only=True):
     fallback_place: Place | None = None
 
 
-def matcher(on: ErrorMatch) -> Callable[[Exception], bool]:
-    """A class, a tuple of classes or a predicate, as a predicate."""
-    if isinstance(on, (type, tuple)):
-        return lambda error: isinstance(error, on)
+def matcher(on: ErrorMatch, where: str) -> Callable[[Exception], bool]:
+    """A class, a tuple of classes or a predicate, as a predicate.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isclass(on) or isinstance(on, tuple):
+        kinds: tuple[Any, ...] = on if isinstance(on, tuple) else (on,)
+        if wrong := [kind for kind in kinds if not (isclass(kind) and issubclass(kind, BaseException))]:
+            raise TypeError(f"{where} on= is a class of errors, a tuple of them or a predicate, and {wrong[0]!r} is no class of errors")
+        return lambda error: isinstance(error, kinds)
+    if not callable(on):
+        raise TypeError(f"{where} on= is a class of errors, a tuple of them or a predicate, not {on!r}")
     return on
+
+
+def checked_retries(retries: object, where: str) -> int:
+    """The number of retries.
+
+    Raises:
+        TypeError: it is no whole number.
+        ValueError: it is negative.
+    """
+    if isinstance(retries, bool) or not isinstance(retries, int):
+        raise TypeError(f"{where} asks how often the node is tried again, as in @retry(3), and {retries!r} is no number")
+    if retries < 0:
+        raise ValueError(f"{where} tries a node again 0 times or more, not {retries}")
+    return retries
+
+
+def checked_backoff(backoff: object, where: str) -> Backoff | None:
+    """The backoff.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if backoff is None or isinstance(backoff, Backoff):
+        return backoff
+    raise TypeError(f"{where} backoff= is a Backoff(initial=..., maximum=...), not {backoff!r}")
+
+
+def _delay(name: str, duration: timedelta | float) -> float:
+    seconds = seconds_of(duration)
+    if seconds < 0:
+        raise ValueError(f"{name}= is a delay, and {duration!r} is negative")
+    return seconds

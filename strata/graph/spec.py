@@ -78,7 +78,10 @@ class MapBody(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventWaitBody(msgspec.Struct, frozen=True, kw_only=True):
-    """`@wait_for_event`: `fold(state)` or `fold(state, payload)` runs when the event comes; None leaves the state as it is."""
+    """`@wait_for_event`: `fold(state)` or `fold(state, payload)` runs when the event comes; None leaves the state as it is.
+
+    `payload` is the payload's type; before `compile()` it may be the annotation that names it (`Payload`).
+    """
 
     event_type: str
     fold: Callable[..., Any] | None = None
@@ -99,6 +102,26 @@ class TimerBody(msgspec.Struct, frozen=True, kw_only=True):
 
 Body: TypeAlias = Handler | GroupBody | SubgraphBody | MapBody | EventWaitBody | TimerBody
 """What a node does; a plain node's body is its handler."""
+
+_TOPS: Mapping[type[Any], str] = {
+    Handler: "node",
+    GroupBody: "parallel",
+    SubgraphBody: "subgraph",
+    MapBody: "map_each",
+    EventWaitBody: "wait_for_event",
+    TimerBody: "timer",
+}
+_KINDS = {"node": "node", "parallel": "parallel group", "subgraph": "subgraph", "map_each": "map", "wait_for_event": "wait", "timer": "timer"}
+
+
+def top_of(body: Body) -> str:
+    """The decorator that makes such a node."""
+    return _TOPS[type(body)]
+
+
+def kind_of(top: str) -> str:
+    """What errors call the nodes that a decorator makes."""
+    return _KINDS[top]
 
 
 class EdgeSpec(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar, dataclass_transform
 
 import msgspec
-from typing_extensions import ParamSpec, dataclass_transform
 
 from strata.graph.reducers import ReducedField, Reducer, reduced
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import PurePath
-from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import inspect
@@ -191,10 +190,10 @@ def _is_fine(cls: type[Any]) -> bool:
 
 def _classes_in(hint: Any) -> Iterator[type[Any]]:
     """The classes with fields that an annotation mentions."""
-    if isinstance(hint, type) and (hasattr(hint, "__struct_fields__") or dataclasses.is_dataclass(hint) or hasattr(hint, "__attrs_attrs__")):
-        yield hint
-    elif isinstance(hint, type) and issubclass(hint, tuple | dict) and getattr(hint, "__annotations__", None):
-        yield hint
+    if isinstance(hint, type):
+        cls = cast("type[Any]", hint)
+        if any(hasattr(cls, mark) for mark in ("__struct_fields__", "__dataclass_fields__", "__attrs_attrs__", "__total__", "_fields")):
+            yield cls
     for part in get_args(hint):
         yield from _classes_in(part)
 
@@ -210,5 +209,3 @@ def _unresolved(cls: type[Any], path: str, unknown: NameError) -> tuple[StateFie
 def _plain(error: Exception) -> str:
     """msgspec's reason without its repetition of the type."""
     return str(error).split(" - type `", 1)[0] if isinstance(error, TypeError) else str(error)
-
-

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import msgspec
@@ -94,7 +94,7 @@ def is_made_of(shape: Shape, value: Any) -> bool:
         case inspect.VarTupleType():
             return type(value) is tuple
         case inspect.TupleType():
-            return type(value) is tuple and len(value) == len(shape.item_types)
+            return type(value) is tuple and len(cast("tuple[object, ...]", value)) == len(shape.item_types)
         case _:
             return False
 
@@ -157,7 +157,7 @@ def _step(key: object) -> str:
 
 
 def _unfit_json(value: Any, path: str, room: int) -> Unfit | None:
-    kind = type(value)
+    kind: object = value.__class__
     if value is None or kind is bool:
         return None
     if kind is str or kind is int or kind is float:
@@ -217,7 +217,7 @@ def _lost_moment(value: datetime | time) -> tuple[str, str] | None:
     zone = value.tzinfo
     if value.fold:
         return expected, "fold=1, which JSON loses: use UTC"
-    if zone is None or zone is timezone.utc:
+    if zone is None or zone is UTC:
         return None
     offset = zone.utcoffset(None) if type(zone) is timezone else None
     if offset is None or zone.tzname(None) != timezone(offset).tzname(None):
@@ -312,5 +312,3 @@ def is_same_scalar(value: Any, back: Any) -> bool:
     if isinstance(value, datetime | time):
         return bool(value == back) and value.utcoffset() == back.utcoffset()
     return bool(value == back)
-
-

@@ -26,9 +26,9 @@ class ActiveRuns:
         for run, loop in list(self._of(thread_id)):
             told = True
             if _is_running_here(loop):
-                run.interrupt.stop("requested")
+                run.scope.stop("requested")
             else:
-                loop.call_soon_threadsafe(run.interrupt.stop, "requested")
+                loop.call_soon_threadsafe(run.scope.stop, "requested")
         return told
 
     def _of(self, thread_id: str) -> Iterable[tuple[Run, asyncio.AbstractEventLoop]]:

@@ -8,9 +8,10 @@ from typing import Any, TypedDict
 
 import msgspec
 
-from strata.checkpoint.metadata import check_caller_metadata
+from strata.checkpoint.metadata import check_caller_metadata, is_storable
 from strata.errors import OptionRefused
 from strata.graph.clock import Clock
+from strata.graph.times import seconds_of
 
 MOST_HOPS = 2**32 - 1
 
@@ -34,11 +35,11 @@ class RunOptions(TypedDict, total=False):
 
 
 class CheckedOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of a call, found sound. `deadline` is absolute, `timeout` the seconds until then."""
+    """The options of a call, found sound. `deadline` is when the run is cancelled, and `due` the same on the monotonic clock."""
 
     metadata: dict[str, str]
     deadline: datetime | None
-    timeout: float | None
+    due: float | None
     max_node_hops: int | None
     run_id: str
     services: Mapping[type[Any], object]
@@ -55,22 +56,31 @@ def check_options(options: RunOptions, *, services: Mapping[type[Any], object], 
     run_id = options.get("run_id")
     if run_id is None:
         run_id = clock.new_id()
-    elif not run_id:
-        raise OptionRefused("a run id can't be empty")
+    check_id(run_id, "a run id")
     limit = options.get("max_node_hops")
     if limit is not None and limit < 1:
         raise OptionRefused("a run's max_node_hops must be at least 1")
     if limit is not None and limit > MOST_HOPS:
         raise OptionRefused(f"a run's max_node_hops must be at most {MOST_HOPS}")
-    deadline, timeout = _deadline(options.get("deadline"), clock)
+    deadline, seconds = _deadline(options.get("deadline"), clock)
     return CheckedOptions(
         metadata=metadata,
         deadline=deadline,
-        timeout=timeout,
+        due=None if seconds is None else clock.monotonic() + seconds,
         max_node_hops=limit,
         run_id=run_id,
         services={**services, **by_type(options.get("services", ()))},
     )
+
+
+def check_id(text: str, what: str) -> None:
+    """Refuse an id that no store could keep."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise OptionRefused(f"{what} is text, not {text!r}")
+    if not text:
+        raise OptionRefused(f"{what} can't be empty")
+    if not is_storable(text):
+        raise OptionRefused(f"{what} {text!r} has half a surrogate pair, which cannot be stored")
 
 
 def by_type(services: Iterable[object]) -> dict[type[Any], object]:
@@ -86,5 +96,8 @@ def _deadline(given: datetime | timedelta | float | None, clock: Clock) -> tuple
         if given.tzinfo is None:
             raise OptionRefused(f"the deadline {given!r} has no time zone: use datetime.now(UTC) + timedelta(...), or give a timedelta")
         return given.astimezone(UTC), given.timestamp() - now
-    seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
-    return datetime.fromtimestamp(now, UTC) + timedelta(seconds=seconds), seconds
+    try:
+        seconds = seconds_of(given)
+        return datetime.fromtimestamp(now, UTC) + timedelta(seconds=seconds), seconds
+    except (TypeError, ValueError, OverflowError):
+        raise OptionRefused(f"a deadline is an aware datetime, a timedelta or a number of seconds from now, not {given!r}") from None

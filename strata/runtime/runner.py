@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable
-from functools import cached_property
-from typing import Any, Generic, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
-import msgspec
-from typing_extensions import TypeVar
-
-from strata.engine.decide.takeover import owns
-from strata.engine.outcomes import Cancelled, Outcome
-from strata.engine.plan import GraphPlan
-from strata.engine.stream import Channel, Overflow, StreamEvent
-from strata.engine.threads import WorkerThreads
-from strata.errors import LoopRunning, OptionRefused, ThreadNotFound, UnsupportedEventLoop
-from strata.graph.answers import Signal
-from strata.graph.clock import SYSTEM, Clock
-from strata.graph.compiled import CompiledGraph
+from strata.errors import LoopRunning, UnsupportedEventLoop
+from strata.graph.clock import SYSTEM
 from strata.graph.state import State
-from strata.ports import CheckpointStore, ThreadPage, ThreadQuery
-from strata.runtime import operations
-from strata.runtime.active import ActiveRuns
-from strata.runtime.operations import Surroundings
-from strata.runtime.options import CheckedOptions, RunOptions, by_type, check_options
-from strata.runtime.stream import RunStream
-from strata.runtime.thread import Record, Thread
-from strata.stores.base import StoreBase
-from strata.stores.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from strata.engine.outcomes import Cancelled, Outcome
+    from strata.engine.stream import Channel, Overflow, StreamEvent
+    from strata.graph.answers import Signal
+    from strata.graph.clock import Clock
+    from strata.graph.compiled import CompiledGraph
+    from strata.ports import CheckpointStore, ThreadPage, ThreadQuery
+    from strata.runtime.operations import Operations
+    from strata.runtime.options import RunOptions
+    from strata.runtime.stream import RunStream
+    from strata.runtime.thread import Record, Thread
 
 S = TypeVar("S", bound=State)
 R = TypeVar("R")
@@ -58,18 +50,9 @@ class Runner(Generic[S]):
         clock: Clock = SYSTEM,
         max_threads: int = 40,
     ) -> None:
-        if max_threads < 1:
-            raise OptionRefused("max_threads must be at least 1")
-        self._graph = graph
-        self._services = by_type(services)
-        self._around = Surroundings(
-            plan=GraphPlan(graph, in_place=False),
-            store=MemoryStore(clock=clock) if store is None else store,
-            durable=graph.durable and store is not None,
-            clock=clock,
-            threads=WorkerThreads(max_threads, clock),
-            active=ActiveRuns(),
-        )
+        from strata.runtime.operations import Operations  # loads the engine, which a program that makes no runner does not pay for
+
+        self._operations = Operations(graph, store, services=services, clock=clock, max_threads=max_threads)
 
     async def run(self, thread_id: str, state: S, /, *, start_over: bool = False, **options: Unpack[RunOptions]) -> Outcome[S]:
         """Run a thread from the graph's entry.
@@ -78,7 +61,7 @@ class Runner(Generic[S]):
             ThreadExists: the thread has not finished, and `start_over` was not asked for.
             Refused, StoreError: see the class.
         """
-        return await operations.start(self._here(), thread_id, state, self._check(options), start_over=start_over, channel=None)
+        return await self._here().start(thread_id, state, options, start_over=start_over, channel=None)
 
     async def resume(
         self,
@@ -98,7 +81,7 @@ class Runner(Generic[S]):
             ThreadFinished, ThreadRunning, ThreadChanged, WrongGraph, CheckpointUnreadable: it cannot go on.
             Refused, StoreError: see the class.
         """
-        return await operations.resume(self._here(), thread_id, answer, self._check(options), at_sequence=at_sequence, channel=None)
+        return await self._here().resume(thread_id, answer, options, at_sequence=at_sequence, channel=None)
 
     async def recover(self, thread_id: str, /, **options: Unpack[RunOptions]) -> Outcome[S]:
         """Go on with a durable thread whose process died: the node that was running runs again, with the same idempotency key.
@@ -108,7 +91,7 @@ class Runner(Generic[S]):
             NotDurable: the graph does not record every node, or the runner has no store.
             Refused, StoreError: see the class.
         """
-        return await operations.recover(self._here(), thread_id, self._check(options), channel=None)
+        return await self._here().recover(thread_id, options, channel=None)
 
     async def end(self, thread_id: str, /, *, by: str | None = None, metadata: dict[str, str] | None = None, force: bool = False) -> Cancelled[S]:
         """End a thread for good, wherever it stands; one that was ended already gives the same answer again.
@@ -120,8 +103,7 @@ class Runner(Generic[S]):
             ThreadChanged: it was resumed and may still be running.
             Refused, StoreError: see the class.
         """
-        options = self._check({"metadata": metadata or {}})
-        return await operations.end(self._here(), thread_id, options, by=by, force=force)
+        return await self._here().end(thread_id, {"metadata": metadata or {}}, by=by, force=force)
 
     async def reopen(self, thread_id: str, /, *, by: str | None = None) -> Thread[S]:
         """Make a thread resumable again that is stuck as `resumed`: its run died after the resume was stamped.
@@ -130,11 +112,11 @@ class Runner(Generic[S]):
             ThreadChanged: it is not stuck.
             Refused, StoreError: see the class.
         """
-        return Thread.of(await operations.reopen(self._here(), thread_id, by=by), self._graph.codec)
+        return await self._here().reopen(thread_id, by=by)
 
     def cancel(self, thread_id: str, /) -> bool:
         """Cancel this runner's run of the thread: its handler is cancelled, and the thread can be resumed. Whether there was one."""
-        return self._around.active.stop(thread_id)
+        return self._operations.active.stop(thread_id)
 
     def stream(
         self,
@@ -154,9 +136,9 @@ class Runner(Generic[S]):
         """
 
         async def start(channel: Channel) -> Outcome[S]:
-            return await operations.start(self._here(), thread_id, state, self._check(options), start_over=start_over, channel=channel)
+            return await self._here().start(thread_id, state, options, start_over=start_over, channel=channel)
 
-        return RunStream(start, Channel(overflow=overflow, select=select))
+        return self._operations.stream(start, select=select, overflow=overflow)
 
     def stream_resume(
         self,
@@ -172,9 +154,9 @@ class Runner(Generic[S]):
         """`resume`, with its events to read; they start with the node resumed into."""
 
         async def start(channel: Channel) -> Outcome[S]:
-            return await operations.resume(self._here(), thread_id, answer, self._check(options), at_sequence=at_sequence, channel=channel)
+            return await self._here().resume(thread_id, answer, options, at_sequence=at_sequence, channel=channel)
 
-        return RunStream(start, Channel(overflow=overflow, select=select))
+        return self._operations.stream(start, select=select, overflow=overflow)
 
     def stream_recover(
         self,
@@ -188,9 +170,9 @@ class Runner(Generic[S]):
         """`recover`, with its events to read."""
 
         async def start(channel: Channel) -> Outcome[S]:
-            return await operations.recover(self._here(), thread_id, self._check(options), channel=channel)
+            return await self._here().recover(thread_id, options, channel=channel)
 
-        return RunStream(start, Channel(overflow=overflow, select=select))
+        return self._operations.stream(start, select=select, overflow=overflow)
 
     async def thread(self, thread_id: str, /) -> Thread[S]:
         """Where the thread stands.
@@ -199,37 +181,29 @@ class Runner(Generic[S]):
             ThreadNotFound: the store has no such thread.
             CheckpointUnreadable, StoreError: see the class.
         """
-        stored = await self._here().store.load_latest(thread_id)
-        if stored is None:
-            raise ThreadNotFound(thread_id)
-        return Thread.of(stored, self._graph.codec)
+        return await self._here().thread(thread_id)
 
     async def threads(self, query: ThreadQuery | None = None, /) -> ThreadPage:
         """A page of threads, newest first; go on with `next_cursor`."""
+        from strata.ports import ThreadQuery
+
         return await self._here().store.list_threads(ThreadQuery() if query is None else query)
 
-    async def log(self, thread_id: str, /, *, after: int | None = None) -> AsyncIterator[Record[S]]:
+    def log(self, thread_id: str, /, *, after: int | None = None) -> AsyncIterator[Record[S]]:
         """The thread's records, oldest first, from the one behind `after`.
 
         Raises:
             CheckpointUnreadable: at a row that cannot be read; go on behind it with `after=error.sequence`.
         """
-        next_after: int | None = after
-        while True:
-            page = await self._here().store.get_log(thread_id, after=next_after)
-            for logged in page.records:
-                yield Record.of(logged, self._graph.codec)
-            if page.next_after is None:
-                return
-            next_after = page.next_after
+        return self._here().log(thread_id, after=after)
 
     def owns(self, record: Record[Any] | Thread[Any], /) -> bool:
         """Whether this runner's graph would take the thread over: it has no identity, or this graph's id and a version that is taken."""
-        return owns(record.checkpoint, self._graph)
+        return self._operations.owns(record.checkpoint)
 
     def run_sync(self, thread_id: str, state: S, /, *, start_over: bool = False, **options: Unpack[RunOptions]) -> Outcome[S]:
         """`run` for a program without an event loop; sync nodes run in place. `with store:` keeps one loop for all such calls."""
-        return self._wait("run", lambda around: operations.start(around, thread_id, state, self._check(options), start_over=start_over, channel=None))
+        return self._wait("run", lambda calls: calls.start(thread_id, state, options, start_over=start_over, channel=None))
 
     def resume_sync(
         self,
@@ -243,42 +217,31 @@ class Runner(Generic[S]):
         """`resume` for a program without an event loop."""
         return self._wait(
             "resume",
-            lambda around: operations.resume(around, thread_id, answer, self._check(options), at_sequence=at_sequence, channel=None),
+            lambda calls: calls.resume(thread_id, answer, options, at_sequence=at_sequence, channel=None),
         )
 
     def recover_sync(self, thread_id: str, /, **options: Unpack[RunOptions]) -> Outcome[S]:
         """`recover` for a program without an event loop."""
-        return self._wait("recover", lambda around: operations.recover(around, thread_id, self._check(options), channel=None))
+        return self._wait("recover", lambda calls: calls.recover(thread_id, options, channel=None))
 
     def end_sync(self, thread_id: str, /, *, by: str | None = None, metadata: dict[str, str] | None = None, force: bool = False) -> Cancelled[S]:
         """`end` for a program without an event loop."""
-        return self._wait("end", lambda around: self.end(thread_id, by=by, metadata=metadata, force=force))
+        return self._wait("end", lambda calls: calls.end(thread_id, {"metadata": metadata or {}}, by=by, force=force))
 
     def thread_sync(self, thread_id: str, /) -> Thread[S]:
         """`thread` for a program without an event loop."""
-        return self._wait("thread", lambda around: self.thread(thread_id))
+        return self._wait("thread", lambda calls: calls.thread(thread_id))
 
-    def _check(self, options: RunOptions) -> CheckedOptions:
-        return check_options(options, services=self._services, clock=self._around.clock)
-
-    def _here(self) -> Surroundings:
+    def _here(self) -> Operations:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             raise UnsupportedEventLoop("Strata runs on asyncio, and no asyncio loop is running here: under trio there is none") from None
-        return self._around
+        return self._operations
 
-    @cached_property
-    def _in_place(self) -> Surroundings:
-        """The same surroundings with sync nodes called in place: there is no loop to keep free."""
-        return msgspec.structs.replace(self._around, plan=GraphPlan(self._graph, in_place=True))
-
-    def _wait(self, name: str, call: Callable[[Surroundings], Coroutine[Any, Any, R]]) -> R:
+    def _wait(self, name: str, call: Callable[[Operations], Coroutine[Any, Any, R]]) -> R:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            store = self._around.store
-            if isinstance(store, StoreBase) and store.has_loop:
-                return store.run_in_loop(call(self._in_place))
-            return asyncio.run(call(self._in_place))
+            return self._operations.wait(call(self._operations.in_place))
         raise LoopRunning(name)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
-from typing import Generic, Self
-
-from typing_extensions import TypeVar
+from typing import Generic, Self, TypeVar
 
 from strata.engine.outcomes import Outcome
 from strata.engine.stream import Channel, StreamEvent

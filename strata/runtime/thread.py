@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import Generic
-
-from typing_extensions import TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from strata.checkpoint.metadata import ERROR, HOPS
 from strata.checkpoint.record import Checkpoint, Status, ThreadState
 from strata.engine.context import decision_of
+from strata.engine.waiting import waiting_for
 from strata.errors import CheckpointUnreadable, StateUnreadable
 from strata.graph.answers import Decision, WaitingFor
-from strata.graph.codec import StateCodec
 from strata.graph.identity import Identity
 from strata.graph.state import State
 from strata.graph.times import parse_wire_time
 from strata.ports import Logged, Stored
+
+if TYPE_CHECKING:
+    from strata.graph.codec import StateCodec
 
 S = TypeVar("S", bound=State)
 
@@ -75,11 +76,7 @@ class _View(Generic[S]):
     @property
     def wait(self) -> WaitingFor | None:
         """What the innermost level waits for."""
-        wait = self.checkpoint.innermost.wait
-        if wait is None:
-            return None
-        wake_at = None if wait.wake_at is None else parse_wire_time(wait.wake_at)
-        return WaitingFor(kind=wait.kind, event_type=wait.event_type, wake_at=wake_at)
+        return waiting_for(self.checkpoint.innermost.wait)
 
     @property
     def decision(self) -> Decision | None:

@@ -242,7 +242,7 @@ async def test_pu1_finished_threads_before_the_cutoff_go_whole(store: StoreBase)
     assert sorted(await listed(store)) == ["at the cutoff", "failed", "june", "waiting"]
     assert (await store.get_log("completed")).records == ()
     assert await store.purge(older_than=cutoff, states=()) == 0
-    assert await store.purge(older_than=cutoff, states=("failed",)) == 1
+    assert await store.purge(older_than=cutoff, states=["failed"]) == 1
     assert sorted(await listed(store)) == ["at the cutoff", "june", "waiting"]
 
 

@@ -95,7 +95,7 @@ async def listing(store: StoreBase, description: str) -> dict[str, Any]:
 
 
 def shown(thread: ThreadSummary) -> dict[str, Any]:
-    fields = msgspec.to_builtins(thread)
+    fields: dict[str, Any] = msgspec.to_builtins(thread)
     if thread.wait is not None:
         del fields["wait"]["unknown"]
     return fields | {"waiting_at": list(thread.waiting_at)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ ROW = "INSERT INTO checkpoints (thread_id, sequence, schema_version, status, fro
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
+def opened(path: Path) -> Generator[sqlite3.Connection]:
     """A plain connection, in autocommit."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         yield connection

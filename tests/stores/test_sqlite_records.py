@@ -17,6 +17,7 @@ from tests.records import WIRE, record, recorded, value_of
 from tests.stores.sqlite_files import DUMPS, ROW, asked, left_by, opened, told
 
 SCENARIOS = [path for path in DUMPS if path.stem != "listing_after_purges"]
+MOMENTS = {"created_at", "resumed_at", "decided_at", "wake_at"}
 DOCUMENTS = ("frozen_state", "metadata", "nested", "decision", "wait")
 
 
@@ -163,14 +164,13 @@ def rows_of(path: Path, table: str) -> list[dict[str, Any]]:
         rows = [dict(zip(names, row, strict=True)) for row in found]
     for row in rows:
         row |= {name: json.loads(value) for name, value in row.items() if name in DOCUMENTS and value}
-        if row.get("resumed_at"):
-            del row["created_at"]  # the hour of the recording: only the stamp was set by hand
-    return rows
+    return [timeless(row) for row in rows]
 
 
 def timeless(value: Any) -> Any:
-    """The value without what differs from one recording to the next."""
-    if isinstance(value, dict):
-        moments = ("created_at", "resumed_at", "decided_at", "wake_at")
-        return {key: timeless(part) if key not in moments else part is not None for key, part in value.items()}
-    return [timeless(part) for part in value] if isinstance(value, list) else value
+    """The value without what differs from one recording to the next: of times only whether there is one."""
+    return json.loads(json.dumps(value), object_hook=without_times)
+
+
+def without_times(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value is not None if key in MOMENTS else value for key, value in fields.items()}

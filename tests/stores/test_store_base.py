@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -44,18 +43,13 @@ async def test_st11_save_and_load_are_enough() -> None:
     assert await store.load_latest("t") == Stored(record(status="ended"), None)
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (lambda store: store.get_log("t"), "this checkpoint store has no log"),
-        (lambda store: store.list_threads(ThreadQuery()), "this checkpoint store has no thread listing"),
-        (lambda store: store.purge(older_than=datetime(2027, 1, 1, tzinfo=UTC)), "this checkpoint store has no purge"),
-    ],
-)
-async def test_what_such_a_store_lacks_is_said(call: Callable[[StoreBase], Awaitable[object]], text: str) -> None:
-    with pytest.raises(StoreError) as error:
-        await call(Shelf())
-    assert (str(error.value), error.value.written) == (text, False)
+async def test_what_such_a_store_lacks_is_said() -> None:
+    with pytest.raises(StoreError, match="this checkpoint store has no log"):
+        await Shelf().get_log("t")
+    with pytest.raises(StoreError, match="this checkpoint store has no thread listing"):
+        await Shelf().list_threads(ThreadQuery())
+    with pytest.raises(StoreError, match="this checkpoint store has no purge"):
+        await Shelf().purge(older_than=datetime(2027, 1, 1, tzinfo=UTC))
 
 
 async def test_async_with_opens_and_closes() -> None:

@@ -7,7 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec import Raw
@@ -76,9 +76,13 @@ def by_value(checkpoints: list[Checkpoint]) -> list[str]:
 
 
 def sorted_pairs(value: Any) -> Any:
-    if isinstance(value, dict):
-        return [(key, "" if key in TIMES and inner is not None else sorted_pairs(inner)) for key, inner in sorted(value.items())]
-    return [sorted_pairs(inner) for inner in value] if isinstance(value, list) else value
+    match value:
+        case dict():
+            return [(key, "" if key in TIMES and inner is not None else sorted_pairs(inner)) for key, inner in sorted(cast("Any", value).items())]
+        case list():
+            return [sorted_pairs(inner) for inner in cast("Any", value)]
+        case other:
+            return other
 
 
 def readable(checkpoint: Checkpoint | CheckpointUnreadable) -> Checkpoint:
@@ -96,7 +100,7 @@ def encoded(sequence: int, envelope: object, *, version: str = "1.8.0", **fields
 
 
 def delta(sequence: int, *, of: int, depth: int = 1, **envelope: Any) -> Logged:
-    header = {"checkpoint_version": "1.7.0", "delta_of": of, "depth": depth, "set": {}, "unset": []}
+    header: dict[str, Any] = {"checkpoint_version": "1.7.0", "delta_of": of, "depth": depth, "set": {}, "unset": []}
     return encoded(sequence, header | envelope)
 
 
@@ -225,8 +229,8 @@ def test_of4_a_blob_of_other_content_is_refused() -> None:
     assert refusal(rows, {HASH: b'"other"'}) == f"checkpoint 't' #0 refers to blob {HASH} at 'text', whose content doesn't match"
 
 
-@pytest.mark.parametrize("envelope", [{"unset": 3}, {"set": []}, {"depth": "1"}, {"blobs": {"text": 7}}])
-def test_an_envelope_of_wrong_types_is_refused(envelope: dict[str, object]) -> None:
+@pytest.mark.parametrize("envelope", [{"unset": 3}, {"set": [0]}, {"depth": "1"}, {"blobs": {"text": 7}}])
+def test_an_envelope_of_wrong_types_is_refused(envelope: dict[str, Any]) -> None:
     assert refusal([BASE, delta(1, of=0, **envelope)]).startswith("checkpoint 't' #1 has an envelope at level 0 that cannot be read: ")
 
 

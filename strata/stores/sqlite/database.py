@@ -6,9 +6,10 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import aiosqlite
 
@@ -32,16 +33,44 @@ class DatabaseThread(aiosqlite.Connection):
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         super().__init__(connect, iter_chunk_size=64)
         self._thread.daemon = True
+        self._stopped: asyncio.Future[None] | None = None
 
     def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
         """Have `work` done on the thread, after what was submitted before. Cancelling the future does not stop it."""
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._tx.put_nowait((future, partial(work, self._conn)))  # pyright: ignore[reportUnknownMemberType]
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._tx.put_nowait((None, partial(_carry_out, work, self._conn, loop, future)))  # pyright: ignore[reportUnknownMemberType]
         return future
+
+    def stop(self) -> asyncio.Future[None] | None:
+        self._stopped = super().stop()  # pyright: ignore[reportUnknownMemberType]
+        return self._stopped
+
+    async def wait_stopped(self) -> None:
+        """aiosqlite stops a thread whose connection failed and does not wait: it would then report to a loop that is gone."""
+        if self._stopped is not None:
+            await self._stopped
 
     def __del__(self) -> None:
         if self._connection is not None:  # nobody closed it, which its store has said already
             self.stop()  # pyright: ignore[reportUnknownMemberType]
+
+
+def _carry_out(
+    work: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop, future: asyncio.Future[T]
+) -> None:
+    """Do `work` and tell the loop. One that has ended meanwhile is told nothing; aiosqlite's own telling would end the thread."""
+    try:
+        tell = partial(_tell, future.set_result, future, work(connection))
+    except BaseException as error:
+        tell = partial(_tell, future.set_exception, future, error)
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(tell)
+
+
+def _tell(settle: Callable[[Any], None], future: asyncio.Future[Any], what: object) -> None:
+    if not future.done():
+        settle(what)
 
 
 class Database:
@@ -60,7 +89,11 @@ class Database:
             DatabaseNewer: a newer build made it; nothing was changed.
         """
         thread = DatabaseThread(partial(_connect_for_thread, path, durability, busy_timeout))
-        await thread
+        try:
+            await thread
+        except BaseException:
+            await thread.wait_stopped()
+            raise
         try:
             in_place = await thread.submit(lambda _: _connect(path, durability, busy_timeout=0))
         except BaseException:

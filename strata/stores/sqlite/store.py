@@ -103,10 +103,10 @@ class SqliteStore(StoreBase):
     async def close(self) -> None:
         """Wait for what was handed over, and close the file. A closed store can be opened again with `async with`."""
         self._is_closed = True
-        if self._opening is not None:
-            await asyncio.shield(self._opening)
-        if self._writer is not None:
-            await self._writer.drain()
+        writer, opening = self._writer, self._opening
+        if writer is not None and opening is not None and writer.loop is asyncio.get_running_loop():  # a loop that has ended waits for nothing
+            await asyncio.shield(opening)
+            await writer.drain()
         database, self._database, self._writer, self._opening = self._database, None, None, None
         if database is not None:
             await database.close()

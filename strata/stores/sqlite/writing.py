@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from strata.errors import StoreError
 from strata.stores.sqlite import faults
 from strata.stores.sqlite.appends import Append, Verdict, append_all_that_can_be, append_one, append_together
 from strata.stores.sqlite.database import Database
@@ -152,7 +153,10 @@ class Writer:
         done.add_done_callback(lambda done: self._take_back(appends, done))
 
     def _take_back(self, appends: Sequence[Append], done: asyncio.Future[tuple[Sequence[Verdict], float]]) -> None:
-        verdicts, seconds = done.result()
+        error = done.exception()
+        verdicts, seconds = (
+            done.result() if error is None else ([StoreError(f"the store's thread failed: {error!r}", written=None)] * len(appends), 0.0)
+        )
         self._settle(appends, verdicts, seconds)
         self._go_on()
 

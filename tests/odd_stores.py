@@ -1,0 +1,63 @@
+"""Memory stores with a will of their own: slow to save, overtaken by others, out of order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from strata import StoreError
+from strata.checkpoint.record import Checkpoint
+from strata.ports import Stored
+from strata.stores.memory import MemoryStore
+
+
+class SlowStore(MemoryStore):
+    """A save is kept at once, and returns only when `gate` is open; `saving` says that one has begun."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.saving = asyncio.Event()
+        self.gate = asyncio.Event()
+
+    async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
+        sequence = await super().save_if_latest(checkpoint, expected)
+        self.saving.set()
+        await self.gate.wait()
+        return sequence
+
+
+class OvertakenStore(MemoryStore):
+    """Somebody else gets in between this process's load and its save, `times` times."""
+
+    def __init__(self, meanwhile: Callable[[MemoryStore], Awaitable[object]], *, times: int = 1) -> None:
+        super().__init__()
+        self._meanwhile = meanwhile
+        self._times = times
+
+    async def load_latest(self, thread_id: str, /) -> Stored | None:
+        stored = await super().load_latest(thread_id)
+        if self._times:
+            self._times -= 1
+            await self._meanwhile(self)
+        return stored
+
+
+class FailingStore(MemoryStore):
+    """Fails the calls that are named (`load`, or the number of a save from 1)."""
+
+    def __init__(self, *fails: int | str, written: bool | None = False) -> None:
+        super().__init__()
+        self._fails = fails
+        self._written = written
+        self.saves = 0
+
+    async def load_latest(self, thread_id: str, /) -> Stored | None:
+        if "load" in self._fails:
+            raise StoreError("the disk is on fire")
+        return await super().load_latest(thread_id)
+
+    async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
+        self.saves += 1
+        if self.saves in self._fails:
+            raise StoreError("the disk is full", written=self._written)
+        return await super().save_if_latest(checkpoint, expected)
