@@ -7,7 +7,8 @@ compare are theirs, byte for byte; what to do about it then stands in `hint`, wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from strata.rules.problem import Problem
 
@@ -192,6 +193,53 @@ class LoopRunning(Refused):
         super().__init__(text or f"{name}_sync() was called inside a running event loop, which it would block: await {name}() there")
 
 
+# Leases and admission
+
+LAST_SECOND: Final = 253_402_300_799
+"""9999-12-31T23:59:59Z, the last that can be told."""
+
+
+class LeaseHeld(Refused):
+    """Somebody else works on the thread: `owner`, `until` (UTC, whole seconds) unless that owner renews its lease."""
+
+    def __init__(self, thread_id: str, *, owner: str, expires_at: int) -> None:
+        """`expires_at` is in Unix milliseconds; it is told rounded up, so that the lease is over at the time told."""
+        self.thread_id, self.owner = thread_id, owner
+        self.until = datetime.fromtimestamp(min(-(-expires_at // 1000), LAST_SECOND), UTC)
+        super().__init__(
+            f"thread '{thread_id}' is held by '{owner}' until {self.until:%Y-%m-%dT%H:%M:%SZ}",
+            hint="try again then, or leave the thread to its owner",
+        )
+
+
+class LeaseLost(Refused):
+    """The record was not written: another owner has taken the thread since `owner` got it with `token`."""
+
+    def __init__(self, thread_id: str, *, owner: str, token: int) -> None:
+        self.thread_id, self.owner, self.token = thread_id, owner, token
+        super().__init__(f"the lease of '{owner}' on thread '{thread_id}' (token {token}) is lost: another owner may work on the thread")
+
+
+RefusalReason: TypeAlias = Literal["queue_full", "shed", "queue_timeout", "cancelled", "deadline", "closed"]
+
+_NOT_ADMITTED: Final[dict[RefusalReason, str]] = {
+    "queue_full": "the scheduler's queue is full",
+    "shed": "shed from the scheduler's queue for a higher-priority run",
+    "queue_timeout": "no slot within the scheduler's longest wait",
+    "cancelled": "cancelled while waiting for a slot",
+    "deadline": "its deadline passed while it waited for a slot",
+    "closed": "the scheduler is closed",
+}
+
+
+class NotAdmitted(Refused):
+    """The scheduler gave the run no slot. `reason` is its word, `waited` how long the run waited, in seconds."""
+
+    def __init__(self, reason: RefusalReason, *, waited: float) -> None:
+        self.reason, self.waited = reason, waited
+        super().__init__(f"run not admitted: {_NOT_ADMITTED[reason]}")
+
+
 # Stores
 
 
@@ -201,6 +249,13 @@ class StoreError(StrataError):
     def __init__(self, text: str, *, written: bool | None = False, hint: str | None = None) -> None:
         self.written = written
         super().__init__(text, hint=hint)
+
+
+class StoreLacksLeases(StoreError):
+    """The store cannot say who works on a thread: use one that can, or run without `lease=`."""
+
+    def __init__(self, text: str = "this checkpoint store has no leases") -> None:
+        super().__init__(text, hint="run without lease=, or keep the threads in a store that has leases")
 
 
 class DatabaseNewer(StoreError):

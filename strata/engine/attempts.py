@@ -8,8 +8,9 @@ from typing import Any, assert_never
 from strata.engine.call import call, emit, interruptible
 from strata.engine.child import run_child
 from strata.engine.decide.failure import Failure, delay_before, judge
-from strata.engine.fanout import run_group, run_map
+from strata.engine.group import run_group
 from strata.engine.level import Level
+from strata.engine.mapping import run_map
 from strata.engine.plan import GroupPlan, HandlerPlan, MapPlan, NodePlan, SubgraphPlan
 from strata.engine.run import Run
 from strata.engine.stream import Retried

@@ -45,6 +45,7 @@ class _Crowd:
         self._scopes: dict[int, Scope] = {}
         self._settled: deque[tuple[int, PartResult]] = deque()
         self._woken: asyncio.Future[None] | None = None
+        self._fault: BaseException | None = None
         self.tally = tally
 
     async def gather(self) -> None:
@@ -54,6 +55,8 @@ class _Crowd:
             if not self._settled:
                 self._woken = asyncio.get_running_loop().create_future()
                 await self._woken
+            if self._fault is not None:
+                raise self._fault
             while self._settled:
                 index, result = self._settled.popleft()
                 self._judge(self.tally.settle(index, result))
@@ -109,9 +112,7 @@ class _Crowd:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         del self._running[task]
-        if not task.cancelled() and (error := task.exception()) is not None:
-            if self._woken is not None and not self._woken.done():
-                self._woken.set_exception(error)
-                return
+        if not task.cancelled() and (fault := task.exception()) is not None:  # no part's error, which would be its result: ours
+            self._fault = fault
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)

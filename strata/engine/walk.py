@@ -36,10 +36,9 @@ async def walk(run: Run, level: Level) -> Ending:
         node = level.at
         if level.hops % BREATH == BREATH - 1:
             await asyncio.sleep(0)
-        if scope.reason is not None and level.inside is None:  # cancellation wins over the limit; an answered child is entered first
-            return Stopped(scope.reason)
-        if level.hops >= level.limit:
-            return OverLimit(None if level.inside is None else level.inside.checkpoint)
+        if scope.reason is not None or level.hops >= level.limit:
+            if (ending := _may_not_start(level)) is not None:
+                return ending
         if run.channel is not None and (stopped := await _announced(run, level, node)) is not None:
             return stopped
         level.hops += 1
@@ -58,16 +57,23 @@ async def walk(run: Run, level: Level) -> Ending:
                 level.at = left
                 continue
             return left
-        if step is FINISH or node.pauses:
-            assert level.ending is not None
-            if run.channel is not None:
-                await _announce_end(run, level, node)
-            return level.ending
-        level.at = step
+        if step is not FINISH and not node.pauses:
+            level.at = step
         if run.channel is not None:
             await _announce_end(run, level, node)
+        if level.ending is not None:
+            return level.ending
         if run.durable and level.records:
             await _record(run, level, node)
+
+
+def _may_not_start(level: Level) -> Ending | None:
+    """Cancellation wins over the limit, but for a child that has just been answered: it is entered first, so that nobody is asked twice."""
+    if level.scope.reason is not None and level.inside is None:
+        return Stopped(level.scope.reason)
+    if level.hops >= level.limit:
+        return OverLimit(None if level.inside is None else level.inside.checkpoint)
+    return None
 
 
 async def _announced(run: Run, level: Level, node: NodePlan) -> Stopped | None:

@@ -87,9 +87,7 @@ def _require_timer(innermost: Checkpoint, plan: GraphPlan, thread_id: str, at: s
 
 def _require_timeout(innermost: Checkpoint, plan: GraphPlan, thread_id: str, at: str) -> None:
     node = _suspended(innermost, plan)
-    has_timeout = node is not None and (
-        node.boundary_timeout is not None or (isinstance(node.work, EventWaitBody) and node.work.timeout is not None)
-    )
+    has_timeout = node is not None and (node.boundary_timeout is not None or (isinstance(node.work, EventWaitBody) and node.work.timeout is not None))
     if not has_timeout:
         raise _not_so(innermost, plan, thread_id, f"thread '{thread_id}' waits at {at}, which has no timeout in this graph")
 

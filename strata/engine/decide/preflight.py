@@ -123,5 +123,3 @@ def _decision(level: Checkpoint, answer: Answer, state: Answered, now: str) -> D
         overrides=state.overrides,
         decided_at=now,
     )
-
-

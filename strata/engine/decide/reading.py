@@ -75,7 +75,8 @@ def unreadable_state(error: StateUnreadable, thread_id: str, path: tuple[str, ..
 def lacks(level: Checkpoint, plan: GraphPlan, thread_id: str, path: tuple[str, ...], which: str, name: str) -> WrongGraph:
     """The graph has no node of a name that the record goes on with."""
     return WrongGraph(
-        f"the {which} node of thread '{thread_id}'{at_level(path)} is '{name}', which this graph does not have: its nodes are {', '.join(plan.nodes)}",
+        f"the {which} node of thread '{thread_id}'{at_level(path)} is '{name}', "
+        f"which this graph does not have: its nodes are {', '.join(plan.nodes)}",
         thread_id=thread_id,
         level=path,
         wrote=level.graph,
