@@ -50,16 +50,23 @@ if TYPE_CHECKING:
         UnsupportedEventLoop,
         WrongGraph,
     )
-    from strata.graph.answers import Decision, Signal, StoredLevel, WaitingFor
+    from strata.graph.answers import Decision, Event, Signal, StoredLevel, WaitingFor
     from strata.graph.builder import StateGraph
     from strata.graph.clock import SYSTEM, Clock
     from strata.graph.compiled import CompiledGraph
-    from strata.graph.context import Context
-    from strata.graph.decorators import boundary, edge, node, on_reject, when
+    from strata.graph.context import Context, LastFailure
+    from strata.graph.decorators import node
     from strata.graph.definition import Definition
+    from strata.graph.fanout_decorators import branch, map_each, parallel
     from strata.graph.identity import Identity
+    from strata.graph.joins import BranchOutcome, Join, Outcomes, all_of, first_matching, first_success, quorum
+    from strata.graph.marking import boundary, edge, on_reject, on_timeout, when
     from strata.graph.nodes import AnyNode, Node
+    from strata.graph.recovery import Backoff
+    from strata.graph.recovery_marks import on_failure, retry
     from strata.graph.state import State, reduced
+    from strata.graph.subgraph_decorator import subgraph
+    from strata.graph.wait_decorators import timer, wait_for_event
     from strata.ports.checkpoints import CheckpointStore, ThreadPage, ThreadQuery, ThreadSummary
     from strata.rules.facts import Place
     from strata.rules.problem import Problem
@@ -71,12 +78,18 @@ if TYPE_CHECKING:
 __all__ = [
     # Graphs
     "AnyNode",
+    "Backoff",
+    "BranchOutcome",
     "CompiledGraph",
     "Context",
     "Decision",
     "Definition",
+    "Event",
     "Identity",
+    "Join",
+    "LastFailure",
     "Node",
+    "Outcomes",
     "Place",
     "Problem",
     "Signal",
@@ -84,11 +97,24 @@ __all__ = [
     "StateGraph",
     "StoredLevel",
     "WaitingFor",
+    "all_of",
     "boundary",
+    "branch",
     "edge",
+    "first_matching",
+    "first_success",
+    "map_each",
     "node",
+    "on_failure",
     "on_reject",
+    "on_timeout",
+    "parallel",
+    "quorum",
     "reduced",
+    "retry",
+    "subgraph",
+    "timer",
+    "wait_for_event",
     "when",
     # Running
     "Cancelled",
@@ -157,6 +183,8 @@ __all__ = [
 # Where each name lives; what is not listed is an error. `__all__` above is spelt out for checkers, and a test compares the two.
 MODULES = {
     "AnyNode": "strata.graph.nodes",
+    "Backoff": "strata.graph.recovery",
+    "BranchOutcome": "strata.graph.joins",
     "Cancelled": "strata.engine.outcomes",
     "CheckpointStore": "strata.ports.checkpoints",
     "Clock": "strata.graph.clock",
@@ -166,15 +194,19 @@ MODULES = {
     "Context": "strata.graph.context",
     "Decision": "strata.graph.answers",
     "Definition": "strata.graph.definition",
+    "Event": "strata.graph.answers",
     "Failed": "strata.engine.outcomes",
     "HopLimitExceeded": "strata.engine.outcomes",
     "Identity": "strata.graph.identity",
     "Interrupted": "strata.engine.outcomes",
+    "Join": "strata.graph.joins",
+    "LastFailure": "strata.graph.context",
     "Node": "strata.graph.nodes",
     "NodeEnded": "strata.engine.stream",
     "NodeFailed": "strata.engine.stream",
     "NodeStarted": "strata.engine.stream",
     "Outcome": "strata.engine.outcomes",
+    "Outcomes": "strata.graph.joins",
     "Place": "strata.rules.facts",
     "Problem": "strata.rules.problem",
     "Record": "strata.runtime.thread",
@@ -193,12 +225,25 @@ MODULES = {
     "ThreadSummary": "strata.ports.checkpoints",
     "Token": "strata.engine.stream",
     "WaitingFor": "strata.graph.answers",
-    "boundary": "strata.graph.decorators",
-    "edge": "strata.graph.decorators",
+    "all_of": "strata.graph.joins",
+    "boundary": "strata.graph.marking",
+    "branch": "strata.graph.fanout_decorators",
+    "edge": "strata.graph.marking",
+    "first_matching": "strata.graph.joins",
+    "first_success": "strata.graph.joins",
+    "map_each": "strata.graph.fanout_decorators",
     "node": "strata.graph.decorators",
-    "on_reject": "strata.graph.decorators",
+    "on_failure": "strata.graph.recovery_marks",
+    "on_reject": "strata.graph.marking",
+    "on_timeout": "strata.graph.marking",
+    "parallel": "strata.graph.fanout_decorators",
+    "quorum": "strata.graph.joins",
     "reduced": "strata.graph.state",
-    "when": "strata.graph.decorators",
+    "retry": "strata.graph.recovery_marks",
+    "subgraph": "strata.graph.subgraph_decorator",
+    "timer": "strata.graph.wait_decorators",
+    "wait_for_event": "strata.graph.wait_decorators",
+    "when": "strata.graph.marking",
 }
 ERRORS = "strata.errors"
 

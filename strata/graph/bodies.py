@@ -108,6 +108,8 @@ def event_wait_body(
     if fold is not None:
         taken = payload_of(fold, names) if callable(fold) else None
         pure(fold, *("the state", "the payload")[: 1 if taken is None else 2], where=f"{where}: its function", names=names)
+    if payload is not None and taken is None:
+        raise TypeError(f"{where} has payload=, and no fold that takes it: give fold= a function of the state and the payload")
     return EventWaitBody(
         event_type=event_type,
         fold=fold,
@@ -150,6 +152,8 @@ def _fanout(merge: Any, settings: FanoutSettings, parts: str, *, where: str, nam
     join = all_of() if settings.join is None else settings.join
     if not isinstance(join, Join):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"{where}: join= is a join, as in join=quorum(2), not {join!r}")
+    if join.predicate is not None:
+        pure(join.predicate, "a part's state", where=f"{where}: the predicate of its join", names=names)
     if settings.partial not in {"fail_group", "keep_succeeded"}:
         raise ValueError(f'{where}: partial= is "fail_group" or "keep_succeeded", not {settings.partial!r}')
     return Fanout(

@@ -14,9 +14,11 @@ import msgspec
 from strata.errors import GraphInvalid, GraphWarning
 from strata.graph.codec import StateCodec
 from strata.graph.compiled import Check, CompiledGraph, Migration
-from strata.graph.draft import Draft, facts_of, specs_of
+from strata.graph.draft import Draft, specs_of
+from strata.graph.draft_facts import facts_of
 from strata.graph.export import definition_of
 from strata.graph.identity import Identity
+from strata.graph.payloads import payload_faults, with_payload
 from strata.graph.state import State
 from strata.graph.storable import storable_faults
 from strata.rules.facts import DraftFacts, Place
@@ -55,7 +57,7 @@ def compile_draft(state: type[S], draft: Draft, options: CompileOptions) -> Comp
         state=state,
         codec=StateCodec(state, check=options.check),
         entry=draft.entry,
-        specs=MappingProxyType(specs_of(draft)),
+        specs=MappingProxyType({name: with_payload(spec) for name, spec in specs_of(draft).items()}),
         identity=identity,
         max_node_hops=options.max_node_hops,
         durable=options.durable,
@@ -80,6 +82,8 @@ def _with_options(facts: DraftFacts, draft: Draft, options: CompileOptions) -> D
         graph_version=options.version,
         has_migration=options.migrate is not None,
         max_node_hops=options.max_node_hops,
+        durable=options.durable,
+        payload_faults=payload_faults(draft),
         state_faults=faults,
         state_place=_class_place(draft.state) or facts.state_place if faults else facts.state_place,
     )

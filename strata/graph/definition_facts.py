@@ -36,6 +36,7 @@ def _node_facts(node: NodeDefinition, graph: GraphFacts | None) -> NodeFacts:
         branches=tuple(BranchFacts(name=branch.name) for branch in node.branches or ()),
         join=None if node.join is None else JoinFacts(policy=node.join.policy, count=node.join.count),
         graph=graph,
+        event_type=None if node.wait is None else node.wait.event_type,
         is_boundary=node.interrupt is not None,
     )
 

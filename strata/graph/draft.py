@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from strata.graph.functions import is_async_function, name_of
-from strata.graph.spec import BoundarySpec, EdgeSpec, NodeSpec
+from strata.graph.spec import Body, BoundarySpec, EdgeSpec, EventWaitBody, GroupBody, NodeSpec
 from strata.graph.state import State
-from strata.rules.facts import BoundaryFacts, DraftFacts, EdgeFacts, GraphFacts, NodeFacts, Place
+from strata.rules.facts import Place
+
+if TYPE_CHECKING:
+    from strata.graph.recovery import RecoverySpec
 
 
 class Edge(NamedTuple):
@@ -20,11 +22,18 @@ class Edge(NamedTuple):
     way: EdgeSpec
 
 
+class TimeoutRoute(NamedTuple):
+    """Where the timeout of a boundary or of a wait leads."""
+
+    target: str
+    place: Place | None = None
+
+
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes, edges, and settings by the name that they were set on, which need not be a node's (strata-graph.md 1.1).
 
-    `nodes` hold kind and handler only; edges, boundary, timeout and metadata join them in `specs_of`.
-    `doubled` are nodes that the decorated form lists again under a name that is taken.
+    `nodes` hold name, body and place only; all else joins them in `specs_of`. A name has one timeout route, its boundary's
+    or its wait's. `doubled` are nodes that the decorated form lists again under a name that is taken.
     """
 
     state: type[State]
@@ -33,8 +42,11 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     nodes: Mapping[str, NodeSpec] = {}
     edges: tuple[Edge, ...] = ()
     boundaries: Mapping[str, BoundarySpec] = {}
+    timeout_routes: Mapping[str, TimeoutRoute] = {}
+    recoveries: Mapping[str, RecoverySpec] = {}
     timeouts: Mapping[str, float] = {}
     metadata: Mapping[str, Mapping[str, str]] = {}
+    branch_metadata: Mapping[str, Mapping[str, Mapping[str, str]]] = {}
     doubled: tuple[NodeSpec, ...] = ()
 
 
@@ -49,22 +61,27 @@ def draft_of(state: type[State], place: Place | None, nodes: tuple[NodeSpec, ...
         nodes=listed,
         edges=tuple(Edge(name, way) for name, spec in listed.items() for way in spec.edges),
         boundaries={name: spec.boundary for name, spec in listed.items() if spec.boundary is not None},
+        timeout_routes={name: route for name, spec in listed.items() if (route := _timeout_route(spec)) is not None},
+        recoveries={name: spec.recovery for name, spec in listed.items() if spec.recovery is not None},
         timeouts={name: spec.timeout for name, spec in listed.items() if spec.timeout is not None},
         metadata={name: spec.metadata for name, spec in listed.items() if spec.metadata is not None},
+        branch_metadata={name: metadata_of_branches(spec.body) for name, spec in listed.items() if isinstance(spec.body, GroupBody)},
         doubled=_repeated(nodes),
     )
 
 
 def specs_of(draft: Draft) -> dict[str, NodeSpec]:
-    """The nodes in order, each with its edges, boundary, timeout and metadata; what was set on other names is left out."""
+    """The nodes in order, each with all that was set on its name; what was set on other names is left out."""
     ways: dict[str, list[EdgeSpec]] = {}
     for source, way in draft.edges:
         ways.setdefault(source, []).append(way)
     return {
         name: msgspec.structs.replace(
             spec,
+            body=_whole_body(spec, draft),
             edges=tuple(ways.get(name, ())),
-            boundary=draft.boundaries.get(name),
+            boundary=boundary_of(name, draft),
+            recovery=draft.recoveries.get(name),
             timeout=draft.timeouts.get(name),
             metadata=draft.metadata.get(name),
         )
@@ -72,22 +89,38 @@ def specs_of(draft: Draft) -> dict[str, NodeSpec]:
     }
 
 
-def facts_of(draft: Draft) -> DraftFacts:
-    """What the rules look at, before the options of `compile()` are added."""
-    return DraftFacts(
-        graph=GraphFacts(entry=draft.entry, nodes=tuple(_node_facts(draft)), edges=edges_and_routes(draft)),
-        boundaries=tuple(BoundaryFacts(node=name, on_reject=mark.on_reject, place=mark.place) for name, mark in draft.boundaries.items()),
-        timeouts=draft.timeouts,
-        inline=frozenset(name for name, spec in draft.nodes.items() if spec.handler.inline),
-        metadata=draft.metadata,
-        doubled=tuple(NodeFacts(name=spec.name, place=spec.place) for spec in draft.doubled),
-        state_place=draft.state_place,
-    )
+def boundary_of(name: str, draft: Draft) -> BoundarySpec | None:
+    """The boundary on a name, with its timeout's route."""
+    mark, route = draft.boundaries.get(name), draft.timeout_routes.get(name)
+    if mark is None:
+        return None
+    target, place = (None, None) if route is None else route
+    return msgspec.structs.replace(mark, on_timeout=target, on_timeout_place=place)
 
 
-def edges_and_routes(draft: Draft) -> tuple[EdgeFacts, ...]:
-    """Edges in the order of drawing, then the routes, as the definition has them (strata-graph.md 4.1)."""
-    return (*_edge_facts(draft), *_reject_routes(draft))
+def metadata_of_branches(body: GroupBody) -> dict[str, Mapping[str, str]]:
+    """Of the branches that have some."""
+    return {branch.name: branch.metadata for branch in body.branches if branch.metadata is not None}
+
+
+def _whole_body(spec: NodeSpec, draft: Draft) -> Body:
+    match spec.body:
+        case EventWaitBody():
+            target, place = draft.timeout_routes.get(spec.name, (None, None))
+            return msgspec.structs.replace(spec.body, on_timeout=target, on_timeout_place=place)
+        case GroupBody():
+            metadata = draft.branch_metadata.get(spec.name, {})
+            branches = tuple(msgspec.structs.replace(branch, metadata=metadata.get(branch.name)) for branch in spec.body.branches)
+            return msgspec.structs.replace(spec.body, branches=branches)
+        case body:
+            return body
+
+
+def _timeout_route(spec: NodeSpec) -> TimeoutRoute | None:
+    holder: Any = spec.body if isinstance(spec.body, EventWaitBody) else spec.boundary
+    if holder is None or holder.on_timeout is None:
+        return None
+    return TimeoutRoute(holder.on_timeout, holder.on_timeout_place)
 
 
 def _repeated(nodes: tuple[NodeSpec, ...]) -> tuple[NodeSpec, ...]:
@@ -98,34 +131,3 @@ def _repeated(nodes: tuple[NodeSpec, ...]) -> tuple[NodeSpec, ...]:
             repeated.append(spec)
         taken.add(spec.name)
     return tuple(repeated)
-
-
-def _node_facts(draft: Draft) -> Iterator[NodeFacts]:
-    for name, spec in draft.nodes.items():
-        yield NodeFacts(name=name, is_boundary=name in draft.boundaries, place=spec.place)
-
-
-def _edge_facts(draft: Draft) -> Iterator[EdgeFacts]:
-    for source, way in draft.edges:
-        yield EdgeFacts(
-            source=source,
-            target=way.target,
-            guarded=way.guard is not None,
-            guard=None if way.guard is None else guard_name(way.guard),
-            guard_is_async=way.guard is not None and is_async_function(way.guard),
-            place=way.place,
-        )
-
-
-def _reject_routes(draft: Draft) -> Iterator[EdgeFacts]:
-    """In node order; those of names that are no node come last, in byte order (strata-graph.md 4.1)."""
-    marked = [name for name in draft.nodes if name in draft.boundaries]
-    for source in (*marked, *sorted(draft.boundaries.keys() - draft.nodes.keys())):
-        mark = draft.boundaries[source]
-        if mark.on_reject is not None:
-            yield EdgeFacts(source=source, target=mark.on_reject, guarded=True, condition="on_reject", place=mark.on_reject_place or mark.place)
-
-
-def guard_name(guard: Callable[..., Any]) -> str:
-    """What drawings and errors call a guard."""
-    return name_of(guard) or "lambda"

@@ -67,7 +67,7 @@ def parallel(
     *branches: Branch[S] | BranchFunction[S], name: N, join: Join[S] | None = ..., **options: Unpack[GroupOptions]
 ) -> MergeDecorator[S, S, N]: ...
 @overload
-def parallel(  # type: ignore[overload-cannot-match]
+def parallel(
     *branches: Branch[S] | BranchFunction[S], name: str, join: Join[S] | None = ..., **options: Unpack[GroupOptions]
 ) -> MergeDecorator[S, S, Any]: ...
 @overload
@@ -144,7 +144,7 @@ def map_each(
     **options: Unpack[MapOptions],
 ) -> MergeDecorator[S, C, N]: ...
 @overload
-def map_each(  # type: ignore[overload-cannot-match]
+def map_each(
     child: CompiledGraph[C],
     /,
     *,
@@ -213,8 +213,6 @@ def map_each(
     )
 
     def body(fn: Any, where: str, names: Mapping[str, Any]) -> MapBody:
-        return map_body(
-            child, items=items, key=key, enter=enter, merge=fn, max_items=max_items, settings=settings, where=where, names=names
-        )
+        return map_body(child, items=items, key=key, enter=enter, merge=fn, max_items=max_items, settings=settings, where=where, names=names)
 
     return MergeDecorator[Any, Any, Any](Top(body=body, word="map_each", made=Composite, name=name, timeout=timeout, metadata=metadata))

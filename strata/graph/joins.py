@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, Literal, overload
+from typing import Any, Generic, Literal, Never, TypeVar, overload
 
 import msgspec
-from typing_extensions import Never, TypeVar
 
 A_co = TypeVar("A_co", covariant=True)
 X = TypeVar("X")

@@ -41,7 +41,9 @@ def pure(fn: Any, *takes: str, where: str, names: Mapping[str, Any]) -> Callable
     if not callable(fn):
         raise TypeError(f"{where} is a function of {_listed(takes)}, not {fn!r}")
     if is_async_function(fn):
-        raise TypeError(f"{where} is async: it is asked between two steps, so it is sync and pure; await in a node, and keep what it found in the state")
+        raise TypeError(
+            f"{where} is async: it is asked between two steps, so it is sync and pure; await in a node, and keep what it found in the state"
+        )
     if any(isgeneratorfunction(layer) or isasyncgenfunction(layer) for layer in layers_of(fn)):
         raise TypeError(f"{where} is a generator: it gives its result at once")
     parameters = _parameters(fn)

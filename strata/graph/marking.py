@@ -1,4 +1,4 @@
-"""The decorators under the top one: where the run goes next, and what is done when the node pauses or fails."""
+"""The marks under a top decorator: where the run goes next, and where the thread pauses."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from types import FrameType
 from typing import Any, Concatenate, Generic, Literal, LiteralString, Never, ParamSpec, TypeVar, overload
 
 from strata.graph.functions import name_of
-from strata.graph.marks import BoundaryMark, FallbackMark, Marks, Policy, RetryMark, RouteMark
+from strata.graph.marks import BoundaryMark, Marks, Policy, RouteMark
 from strata.graph.nodes import Node, Wired
 from strata.graph.places import caller, place_of
-from strata.graph.recovery import TRANSIENT, Backoff, ErrorMatch, checked_backoff, checked_retries, matcher
 from strata.graph.spec import EdgeSpec
 from strata.graph.state import State
 from strata.graph.times import seconds_of
@@ -134,46 +133,6 @@ def on_timeout(to: str, /) -> Route[Any]: ...  # type: ignore[overload-cannot-ma
 def on_timeout(to: Any, /) -> Any:
     """Where the thread goes when the timeout of this node's boundary, or of this wait, is over; without it the thread is ended."""
     return Route[Any](_route("on_timeout", to, caller()))
-
-
-# What is done when it fails
-
-
-def retry(retries: int, /, *, backoff: Backoff | None = None, on: ErrorMatch = TRANSIENT) -> Modifier:
-    """Try the node again after an error that may pass (strata-execution.md 5).
-
-    Args:
-        retries: how often, after the first attempt.
-        backoff: how long is waited before each; by default a retry starts at once. An error's own `retry_after` replaces
-            the delay, up to the backoff's maximum.
-        on: what may pass: a class of errors, a tuple of them, or a predicate. `TransientError` and timeouts always may,
-            `FatalError` never.
-    """
-    place = place_of(caller())
-    where = f"{place}: @retry"
-    mark = RetryMark(
-        retries=checked_retries(retries, where),
-        backoff=checked_backoff(backoff, where),
-        is_transient=matcher(on, where),
-        place=place,
-    )
-    return Modifier(mark)
-
-
-@overload
-def on_failure(to: L | Node[Any, Any, L, Any], /, *, on: ErrorMatch = ...) -> Route[L]: ...
-@overload
-def on_failure(to: str, /, *, on: ErrorMatch = ...) -> Route[Any]: ...  # type: ignore[overload-cannot-match]
-def on_failure(to: Any, /, *, on: ErrorMatch = Exception) -> Any:
-    """Where the run goes when the node has failed and no retry is left, with the state from before it.
-
-    `on` are the errors that are taken: a class, a tuple of classes or a predicate; by default every one. The node that
-    it leads to finds what failed in `ctx.last_failure`.
-    """
-    place = place_of(caller())
-    where = f"{place}: @on_failure"
-    takes = None if on is Exception else matcher(on, where)
-    return Route[Any](FallbackMark(to=target_name(to, where), takes=takes, place=place))
 
 
 def target_name(to: object, where: str) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from strata.graph.recovery import Backoff, RecoverySpec
 from strata.graph.spec import BoundarySpec, EdgeSpec
 from strata.rules.facts import Place
+
+if TYPE_CHECKING:
+    from strata.graph.recovery import Backoff, RecoverySpec
 
 
 class RouteMark(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +103,8 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
         retry, fallback = self.retry, self.on_failure
         if retry is None and fallback is None:
             return None
+        from strata.graph.recovery import RecoverySpec  # loaded by the mark already: a graph without such marks does not pay for it
+
         return RecoverySpec(
             retries=0 if retry is None else retry.retries,
             backoff=None if retry is None else retry.backoff,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from strata.graph.joins import Join, Partial
-from strata.graph.recovery import RecoverySpec
 from strata.rules.facts import Place
 
 if TYPE_CHECKING:
     from strata.graph.compiled import CompiledGraph
+    from strata.graph.joins import Join, Partial
+    from strata.graph.recovery import RecoverySpec
 
 
 class Handler(msgspec.Struct, frozen=True, kw_only=True):

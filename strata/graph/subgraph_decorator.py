@@ -42,7 +42,7 @@ def subgraph(
     metadata: Mapping[str, str] | None = ...,
 ) -> FoldDecorator[S, C, N]: ...
 @overload
-def subgraph(  # type: ignore[overload-cannot-match]
+def subgraph(
     child: CompiledGraph[C],
     /,
     *,

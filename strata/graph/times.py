@@ -57,3 +57,11 @@ def seconds_of(duration: timedelta | float) -> float:
     if not math.isfinite(duration):
         raise ValueError(f"a duration is finite, and {duration!r} is not")
     return float(duration)
+
+
+def whole_milliseconds(seconds: float) -> int:
+    """A duration in the unit of exports, cut off downwards (strata-graph.md 4.1).
+
+    Counted in microseconds first, the finest that a timedelta has: 1.001 s is 1000.9999999999999 ms to a float.
+    """
+    return round(seconds * 1_000_000) // 1000

@@ -59,6 +59,8 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     branches: tuple[BranchFacts, ...] = ()
     join: JoinFacts | None = None
     graph: GraphFacts | None = None
+    event_type: str | None = None
+    """Of a wait for an event; None for a timer, and for every other kind."""
     is_boundary: bool = False
     place: Place | None = None
 
@@ -76,6 +78,56 @@ class BoundaryFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     node: str
     on_reject: str | None = None
+    timeout: float | None = None
+    has_timeout_route: bool = False
+    place: Place | None = None
+
+
+class FanoutFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """How a group or a map runs its parts; `part_timeout` is that of a branch or an item."""
+
+    node: str
+    max_concurrency: int | None = None
+    part_timeout: float | None = None
+    max_items: int | None = None
+    place: Place | None = None
+
+
+class WaitFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A wait node; a timer without `delay` asks its state."""
+
+    node: str
+    kind: Literal["event", "timer"]
+    delay: float | None = None
+    timeout: float | None = None
+    has_timeout_route: bool = False
+    place: Place | None = None
+
+
+class RecoveryFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A recovery policy as it was set on a name, which need not be a node; `backoff` is its initial delay and its maximum."""
+
+    node: str
+    fallback: str | None = None
+    backoff: tuple[float, float] | None = None
+    place: Place | None = None
+    fallback_place: Place | None = None
+
+
+class ChildFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The graph inside a node: whether it was compiled to record every node."""
+
+    node: str
+    durable: bool
+    place: Place | None = None
+
+
+class PayloadFault(msgspec.Struct, frozen=True, kw_only=True):
+    """The payload type of a wait, which cannot be found or cannot be read from JSON."""
+
+    node: str
+    type: str
+    reason: str
     place: Place | None = None
 
 
@@ -97,11 +149,19 @@ class DraftFacts(msgspec.Struct, frozen=True, kw_only=True):
     graph_version: str | None = None
     has_migration: bool = False
     max_node_hops: int | None = None
+    durable: bool = True
+    fanouts: tuple[FanoutFacts, ...] = ()
+    waits: tuple[WaitFacts, ...] = ()
+    recoveries: tuple[RecoveryFacts, ...] = ()
+    children: tuple[ChildFacts, ...] = ()
     boundaries: tuple[BoundaryFacts, ...] = ()
     timeouts: Mapping[str, float] = {}
     inline: frozenset[str] = frozenset()
     metadata: Mapping[str, Mapping[str, str]] = {}
+    branch_metadata: Mapping[str, Mapping[str, Mapping[str, str]]] = {}
+    """By group, then by branch."""
     doubled: tuple[NodeFacts, ...] = ()
     """Nodes named again by `.start` and `.nodes` (`add_node` replaces, and is not among these)."""
+    payload_faults: tuple[PayloadFault, ...] = ()
     state_faults: tuple[StateFieldFault, ...] = ()
     state_place: Place | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from strata.rules import names, routing, settings
+from strata.rules import codes, kinds, names, routing, settings
 from strata.rules.facts import DraftFacts, GraphFacts
 from strata.rules.levels import Level, levels
 from strata.rules.problem import Problem
@@ -17,9 +17,13 @@ def compile_problems(draft: DraftFacts) -> tuple[Problem, ...]:
     """All that `compile()` and `validate()` say of a draft, each fault once: errors, then warnings.
 
     Errors stand in the order of strata-graph.md 2 (the refusals), then of 3 (the structure), then ours. The engines stop at the
-    first refusal; here all are found at once. Graphs inside nodes were compiled on their own: of them only section 3 is repeated.
+    first refusal; here all are found at once. What a refusal and the structure both have words for is told by the refusal, under
+    the code of the structure. Graphs inside nodes were compiled on their own: of them only section 3 is repeated.
     """
-    return (*_refusals(draft), *structural_problems(draft.graph), *_own_errors(draft), *_warnings(draft))
+    refusals = tuple(_refusals(draft))
+    told = {(problem.code, problem.node, problem.related) for problem in refusals}
+    structure = [problem for problem in structural_problems(_without_lost_fallbacks(draft)) if _key(problem) not in told]
+    return (*refusals, *structure, *_own_errors(draft), *_warnings(draft))
 
 
 def draft_problems(draft: DraftFacts) -> list[Problem]:
@@ -40,8 +44,27 @@ def definition_problems(graph: GraphFacts) -> tuple[Problem, ...]:
 def _refusals(draft: DraftFacts) -> Iterator[Problem]:
     yield from settings.hop_limit_faults(draft)
     yield from settings.identity_faults(draft)
+    yield from kinds.group_faults(draft)
+    yield from kinds.map_faults(draft)
+    yield from kinds.wait_faults(draft)
+    yield from kinds.boundary_faults(draft)
+    yield from kinds.recovery_faults(draft)
     yield from settings.timeout_faults(draft)
     yield from settings.metadata_faults(draft)
+    yield from settings.branch_metadata_faults(draft)
+
+
+def _without_lost_fallbacks(draft: DraftFacts) -> GraphFacts:
+    """The graph without fallbacks to no node: their policies are told as such, and an edge of that kind leads nowhere else."""
+    known = {node.name for node in draft.graph.nodes}
+    lost = {(policy.node, policy.fallback) for policy in draft.recoveries if policy.fallback not in known}
+    edges = tuple(edge for edge in draft.graph.edges if edge.condition != "on_failure" or (edge.source, edge.target) not in lost)
+    return msgspec.structs.replace(draft.graph, edges=edges)
+
+
+def _key(problem: Problem) -> tuple[str, str | None, str | None]:
+    """What a refusal and the structure agree on; a lost fallback is no edge by then."""
+    return ("", None, None) if problem.code == codes.DANGLING_EDGE else (problem.code, problem.node, problem.related)
 
 
 def _own_errors(draft: DraftFacts) -> Iterator[Problem]:
@@ -50,12 +73,15 @@ def _own_errors(draft: DraftFacts) -> Iterator[Problem]:
     yield from names.doubled_nodes(level, draft.doubled)
     yield from routing.async_guards(level)
     yield from routing.guards_behind_waits(level)
+    yield from routing.blank_event_types(level)
+    yield from settings.unreadable_payloads(draft)
     yield from settings.unstorable_fields(draft)
 
 
 def _warnings(draft: DraftFacts) -> Iterator[Problem]:
     yield from _routing_warnings(Level(draft.graph))
     yield from settings.boundaries_without_node(draft)
+    yield from settings.children_of_other_durability(draft)
     yield from settings.timeouts_below_millisecond(draft)
 
 
@@ -63,6 +89,7 @@ def _of_exported_level(level: Level) -> Iterator[Problem]:
     yield from names.name_faults(level)
     yield from names.doubled_nodes(level)
     yield from routing.guards_behind_waits(level)
+    yield from routing.blank_event_types(level)
     yield from _routing_warnings(level)
 
 

@@ -8,6 +8,7 @@ from strata.rules import codes
 from strata.rules.cycles import closing_edges
 from strata.rules.facts import EdgeFacts, NodeFacts
 from strata.rules.levels import Level, Network, out_edges
+from strata.rules.names import is_blank
 from strata.rules.problem import Problem
 
 ROUTES = ("on_failure", "on_reject", "on_timeout")
@@ -32,6 +33,15 @@ def async_guards(level: Level) -> Iterator[Problem]:
 def guards_behind_waits(level: Level) -> Iterator[Problem]:
     """Guarded edges out of a wait or timer: chosen when the thread pauses, so the guard never sees what arrives."""
     yield from _guards_behind(level, "wait", codes.GUARD_BEHIND_WAIT)
+
+
+def blank_event_types(level: Level) -> Iterator[Problem]:
+    """Waits for an event that nobody can send: an event with a blank type is refused."""
+    for node in level.graph.nodes:
+        if node.event_type is not None and is_blank(node.event_type):
+            path = level.qualified(node.name)
+            text = f"wait '{path}' waits for an event whose type is blank, and no such event can be sent: give it a name"
+            yield Problem(code=codes.BLANK_EVENT_TYPE, severity="error", text=text, node=path, place=node.place)
 
 
 def guards_behind_boundaries(level: Level) -> Iterator[Problem]:

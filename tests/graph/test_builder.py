@@ -103,7 +103,7 @@ def test_gb5_every_way_to_add_a_node_exports_the_same() -> None:
 def test_adding_a_name_again_keeps_place_edges_boundary_and_timeout() -> None:
     graph = line("A", "B", "C").add_interrupt_boundary("B", on_reject="A").set_timeout("B", 3)
     spec = graph.add_async_node("B", asked).compile().specs["B"]
-    assert spec.handler.fn is asked
+    assert spec.body.fn is asked
     assert (spec.timeout, [way.target for way in spec.edges]) == (3.0, ["C"])
     assert spec.boundary is not None
     assert spec.boundary.on_reject == "A"
@@ -132,7 +132,7 @@ def test_gb21_a_boundary_on_a_name_that_is_no_node_compiles_with_a_warning() -> 
 
 def test_a_decorated_node_given_as_data_lends_its_function_only() -> None:
     spec = StateGraph(Essay).add_node("draft", draft).compile().specs["draft"]
-    assert spec.handler.fn is draft.__wrapped__
+    assert spec.body.fn is draft.__wrapped__
     assert spec.edges == ()
 
 
@@ -421,7 +421,7 @@ def test_both_forms_of_a_graph_come_to_the_same() -> None:
     decorated, from_data = essays.compile(), essays_from_data().compile()
     assert list(decorated.specs) == list(from_data.specs)
     for name, spec in decorated.specs.items():
-        assert spec.handler == from_data.specs[name].handler
+        assert spec.body == from_data.specs[name].body
         assert [(way.target, way.guard) for way in spec.edges] == [(way.target, way.guard) for way in from_data.specs[name].edges]
 
 

@@ -132,12 +132,12 @@ def test_metadata_is_taken_as_it_was_at_the_decorator() -> None:
 
 
 def takes(fn: Callable[..., Any]) -> bool:
-    return node("n")(fn).spec.handler.takes_context
+    return node("n")(fn).spec.body.takes_context
 
 
 async def called(fn: Callable[..., Any]) -> Any:
     """What the engine gets: the handler called with `Essay(score=1)`, and a context (here a word) where it takes one."""
-    handler, state = node("n")(fn).spec.handler, Essay(score=1)
+    handler, state = node("n")(fn).spec.body, Essay(score=1)
     result = handler.call(state, "context") if handler.takes_context else handler.call(state)
     return await result if handler.is_async else result
 
@@ -210,7 +210,7 @@ def test_typ_04_a_context_that_is_known_by_a_local_name_is_found() -> None:
     def local(essay: Essay, c: Ctx) -> Essay:
         return essay
 
-    assert node("n")(local).spec.handler.takes_context
+    assert node("n")(local).spec.body.takes_context
 
 
 def test_typ_04_optional_and_annotated_contexts_are_found() -> None:
@@ -456,7 +456,7 @@ def test_inline_is_for_sync_functions() -> None:
     async def ask(essay: Essay) -> Essay:
         return essay
 
-    assert node("a", inline=True)(improve).spec.handler.inline
+    assert node("a", inline=True)(improve).spec.body.inline
     with pytest.raises(TypeError, match="node 'a': inline=True is for sync functions, and this one is async: it runs on the loop already"):
         node("a", inline=True)(ask)
 
@@ -504,4 +504,4 @@ def test_a_node_of_a_wider_state_may_be_listed() -> None:
 def test_a_node_may_be_in_several_graphs() -> None:
     shared: Node[Essay, Any, Any, Any] = node("better")(improve)
     graphs = [StateGraph(Essay).start(shared).compile(id=name) for name in ("first", "second")]
-    assert [graph.specs["better"].handler for graph in graphs] == [shared.spec.handler] * 2
+    assert [graph.specs["better"].body for graph in graphs] == [shared.spec.body] * 2
