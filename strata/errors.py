@@ -195,7 +195,7 @@ class LoopRunning(Refused):
 
 # Leases and admission
 
-LAST_SECOND: Final = 253_402_300_799
+_LAST_SECOND: Final = 253_402_300_799
 """9999-12-31T23:59:59Z, the last that can be told."""
 
 
@@ -205,7 +205,7 @@ class LeaseHeld(Refused):
     def __init__(self, thread_id: str, *, owner: str, expires_at: int) -> None:
         """`expires_at` is in Unix milliseconds; it is told rounded up, so that the lease is over at the time told."""
         self.thread_id, self.owner = thread_id, owner
-        self.until = datetime.fromtimestamp(min(-(-expires_at // 1000), LAST_SECOND), UTC)
+        self.until = datetime.fromtimestamp(min(-(-expires_at // 1000), _LAST_SECOND), UTC)
         super().__init__(
             f"thread '{thread_id}' is held by '{owner}' until {self.until:%Y-%m-%dT%H:%M:%SZ}",
             hint="try again then, or leave the thread to its owner",

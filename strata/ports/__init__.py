@@ -2,12 +2,25 @@
 
 from strata.ports.checkpoints import (
     CheckpointStore,
-    LogPage,
     Logged,
+    LogPage,
     Stored,
     ThreadPage,
     ThreadQuery,
     ThreadSummary,
 )
+from strata.ports.leases import Acquired, Acquisition, Held, ThreadLease
 
-__all__ = ["CheckpointStore", "LogPage", "Logged", "Stored", "ThreadPage", "ThreadQuery", "ThreadSummary"]
+__all__ = [
+    "Acquired",
+    "Acquisition",
+    "CheckpointStore",
+    "Held",
+    "LogPage",
+    "Logged",
+    "Stored",
+    "ThreadLease",
+    "ThreadPage",
+    "ThreadQuery",
+    "ThreadSummary",
+]

@@ -11,6 +11,7 @@ import msgspec
 from strata.checkpoint.record import Checkpoint, Status, ThreadState, WaitRecord
 from strata.errors import CheckpointUnreadable
 from strata.graph.identity import Identity
+from strata.ports.leases import Acquisition, ThreadLease
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -115,6 +116,45 @@ class CheckpointStore(Protocol):
     async def purge(self, *, older_than: datetime, states: Collection[ThreadState] = ("completed", "ended"), limit: int = 100) -> int:
         """Delete whole threads whose newest record is in one of `states` and was written before `older_than` (exclusive), oldest first.
 
-        Gives the number of threads deleted; a purged id starts again at sequence 0. `limit` is 1 to 1000.
+        Gives the number of threads deleted; a purged id starts again at sequence 0 and token 1. A thread under a live
+        lease is left alone and takes no place in `limit`, which is 1 to 1000.
+        """
+        ...
+
+    async def try_acquire_lease(self, thread_id: str, owner: str, ttl: float, /) -> Acquisition:
+        """Take the lease of the thread for `ttl` seconds (at least 0.001, counted in whole milliseconds, rounded up).
+
+        Nobody gets a lease that lives, the holder's own name no exception. Else the next token is the caller's.
+
+        Raises:
+            OptionRefused: the owner is blank, or the ttl too short or too long.
+            StoreLacksLeases: the store has none; so do all calls below.
+        """
+        ...
+
+    async def renew_lease(self, lease: ThreadLease, ttl: float, /) -> ThreadLease | None:
+        """The lease with `ttl` seconds from now, None if its token is no longer the thread's latest.
+
+        Only the token counts: a lease that has expired or was released, and that nobody took since, lives again.
+        """
+        ...
+
+    async def release_lease(self, lease: ThreadLease, /) -> bool:
+        """Give the thread free; whether the token was still the latest. Its count goes on."""
+        ...
+
+    async def get_lease(self, thread_id: str, /) -> ThreadLease | None:
+        """The lease that lives."""
+        ...
+
+    async def save_under_lease(self, checkpoint: Checkpoint, lease: ThreadLease, /, expected: int | None = None) -> int | None:
+        """As `save_if_latest`, and only if the lease's token is still the thread's latest, in one atomic step.
+
+        Only the token counts: a lease that expired, and that nobody took, still saves.
+
+        Raises:
+            OptionRefused: the lease is another thread's.
+            LeaseLost: another owner took the thread; looked at before `expected`.
+            ThreadChanged: something was appended since `expected`.
         """
         ...

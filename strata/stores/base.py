@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from strata.checkpoint.record import Checkpoint, ThreadState
-from strata.errors import LoopRunning, StoreError
+from strata.errors import LoopRunning, StoreError, StoreLacksLeases
 from strata.ports.checkpoints import LogPage, Stored, ThreadPage, ThreadQuery
+from strata.ports.leases import Acquisition, ThreadLease
 
 T = TypeVar("T")
 
@@ -20,7 +21,7 @@ class StoreBase(ABC):
     """A checkpoint store of which `save` and `load` are enough (strata-stores.md 1).
 
     Such a store knows no sequences: conditional saves always succeed, so only one process may work on a thread, and
-    logs, listings and purges are refused. Override what the store can do better.
+    logs, listings, purges and leases are refused. Override what the store can do better.
 
     `async with store:` opens it, and closes it at the end. A synchronous program says `with store:`, which also keeps
     one event loop for all `..._sync` calls made inside.
@@ -51,6 +52,21 @@ class StoreBase(ABC):
 
     async def purge(self, *, older_than: datetime, states: Collection[ThreadState] = ("completed", "ended"), limit: int = 100) -> int:
         raise StoreError("this checkpoint store has no purge")
+
+    async def try_acquire_lease(self, thread_id: str, owner: str, ttl: float, /) -> Acquisition:
+        raise StoreLacksLeases()
+
+    async def renew_lease(self, lease: ThreadLease, ttl: float, /) -> ThreadLease | None:
+        raise StoreLacksLeases()
+
+    async def release_lease(self, lease: ThreadLease, /) -> bool:
+        raise StoreLacksLeases()
+
+    async def get_lease(self, thread_id: str, /) -> ThreadLease | None:
+        raise StoreLacksLeases()
+
+    async def save_under_lease(self, checkpoint: Checkpoint, lease: ThreadLease, /, expected: int | None = None) -> int | None:
+        raise StoreLacksLeases()
 
     async def open(self) -> None:  # noqa: B027 - there may be nothing to do
         """Connect, if the store connects to anything; called on entering `with`."""

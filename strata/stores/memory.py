@@ -9,8 +9,10 @@ from datetime import datetime
 from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.graph.clock import SYSTEM, Clock
 from strata.ports.checkpoints import Logged, LogPage, Stored, ThreadPage, ThreadQuery
+from strata.ports.leases import Acquired, Acquisition, Held, ThreadLease
 from strata.stores.base import StoreBase
-from strata.stores.refusals import thread_changed
+from strata.stores.lease_terms import check_owner, check_thread, milliseconds_of
+from strata.stores.refusals import lease_lost, thread_changed
 from strata.wire.listing import check_limit, check_states, check_time, conditions_of, encode_cursor, matches, summary_of
 
 
@@ -23,6 +25,8 @@ class MemoryStore(StoreBase):
     def __init__(self, *, clock: Clock = SYSTEM) -> None:
         self.clock = clock
         self._logs: dict[str, list[Checkpoint]] = {}
+        self._tokens: dict[str, int] = {}
+        self._leases: dict[str, ThreadLease] = {}
 
     async def save(self, checkpoint: Checkpoint, /) -> int:
         log = self._logs.get(checkpoint.thread_id)
@@ -69,10 +73,58 @@ class MemoryStore(StoreBase):
         check_limit(limit)
         wanted, cutoff = check_states(states), check_time(older_than)
         old = (log for log in self._logs.values() if log[-1].state_name in wanted and log[-1].updated_at < cutoff)
-        purged = heapq.nsmallest(limit, old, key=_place)
-        for log in purged:
-            del self._logs[log[-1].thread_id]
+        free = (log for log in old if self._live_lease(log[-1].thread_id) is None)
+        purged = [log[-1].thread_id for log in heapq.nsmallest(limit, free, key=_place)]
+        for thread_id in purged:
+            del self._logs[thread_id]
+            self._tokens.pop(thread_id, None)
+            self._leases.pop(thread_id, None)
         return len(purged)
+
+    # Leases: nothing here suspends, so that each call is one step
+
+    async def try_acquire_lease(self, thread_id: str, owner: str, ttl: float, /) -> Acquisition:
+        check_owner(owner)
+        milliseconds = milliseconds_of(ttl)
+        if (holder := self._live_lease(thread_id)) is not None:
+            return Held(holder)
+        token = self._tokens[thread_id] = self._tokens.get(thread_id, 0) + 1
+        return Acquired(self._hold(thread_id, owner, token, milliseconds))
+
+    async def renew_lease(self, lease: ThreadLease, ttl: float, /) -> ThreadLease | None:
+        milliseconds = milliseconds_of(ttl)
+        if not self._is_latest(lease):
+            return None
+        return self._hold(lease.thread_id, lease.owner, lease.token, milliseconds)
+
+    async def release_lease(self, lease: ThreadLease, /) -> bool:
+        if not self._is_latest(lease):
+            return False
+        self._leases.pop(lease.thread_id, None)
+        return True
+
+    async def get_lease(self, thread_id: str, /) -> ThreadLease | None:
+        return self._live_lease(thread_id)
+
+    async def save_under_lease(self, checkpoint: Checkpoint, lease: ThreadLease, /, expected: int | None = None) -> int:
+        check_thread(lease, checkpoint)
+        if not self._is_latest(lease):
+            raise lease_lost(lease)
+        return await self.save_if_latest(checkpoint, expected)
+
+    def _hold(self, thread_id: str, owner: str, token: int, milliseconds: int) -> ThreadLease:
+        lease = self._leases[thread_id] = ThreadLease(thread_id, owner, token, self._now() + milliseconds)
+        return lease
+
+    def _live_lease(self, thread_id: str) -> ThreadLease | None:
+        lease = self._leases.get(thread_id)
+        return lease if lease is not None and lease.expires_at > self._now() else None
+
+    def _is_latest(self, lease: ThreadLease) -> bool:
+        return self._tokens.get(lease.thread_id) == lease.token
+
+    def _now(self) -> int:
+        return int(self.clock.time() * 1000)
 
 
 def _place(log: list[Checkpoint]) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Each store in turn, open and empty."""
+"""Each store in turn, open and empty, on a clock that a test moves by hand."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 
 from strata.stores import StoreBase
+from tests.clocks import HandClock
 from tests.contract.factories import FACTORIES
 
 
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
 @pytest.fixture(params=sorted(FACTORIES))
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[StoreBase]:
-    async with FACTORIES[request.param](tmp_path) as opened:
+async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: HandClock) -> AsyncIterator[StoreBase]:
+    async with FACTORIES[request.param](tmp_path, clock) as opened:
         yield opened

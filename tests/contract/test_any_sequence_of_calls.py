@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from strata.checkpoint.record import Checkpoint, WaitRecord
-from strata.errors import ThreadChanged
+from strata.errors import LeaseLost, ThreadChanged
 from strata.graph.identity import Identity
 from strata.ports.checkpoints import ThreadQuery
+from strata.ports.leases import Acquired, Held, ThreadLease
+from tests.clocks import HandClock
 from tests.contract.factories import FACTORIES, StoreFactory
 from tests.records import record
 
@@ -57,16 +59,23 @@ def checkpoints(draw: st.DrawFn) -> Checkpoint:
 
 
 class StoreBesideDict(RuleBasedStateMachine):
-    """`logs` is the model: the records of each thread, oldest first."""
+    """The model: `logs` are the records of each thread, oldest first, `tokens` counts its leases, `holders` says who has it.
+
+    `given` are all leases that anybody ever got, good or not.
+    """
 
     factory: StoreFactory
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = TemporaryDirectory()
-        self.store = self.factory(Path(self.folder.name))
+        self.clock = HandClock()
+        self.store = self.factory(Path(self.folder.name), self.clock)
         self.store.__enter__()
         self.logs: dict[str, list[Checkpoint]] = {}
+        self.tokens: dict[str, int] = {}
+        self.holders: dict[str, ThreadLease] = {}
+        self.given: list[ThreadLease] = []
 
     def teardown(self) -> None:
         self.store.__exit__(None, None, None)
@@ -124,11 +133,88 @@ class StoreBesideDict(RuleBasedStateMachine):
     @precondition(lambda self: self.logs)
     @rule(minute=minutes, states=st.sets(st.sampled_from(STATES), max_size=3), limit=st.integers(1, 3))
     def purge(self, minute: int, states: set[Any], limit: int) -> None:
-        old = [log for log in self.logs.values() if log[-1].state_name in states and log[-1].updated_at < text(minute)]
+        old = [
+            log
+            for thread_id, log in self.logs.items()
+            if log[-1].state_name in states and log[-1].updated_at < text(minute) and self.holder_of(thread_id) is None
+        ]
         purged = sorted(old, key=place)[:limit]
         assert self.store.run_in_loop(self.store.purge(older_than=moment(minute), states=states, limit=limit)) == len(purged)
         for log in purged:
-            del self.logs[log[-1].thread_id]
+            thread_id = log[-1].thread_id
+            del self.logs[thread_id]
+            self.tokens.pop(thread_id, None)
+            self.holders.pop(thread_id, None)
+            self.given = [lease for lease in self.given if lease.thread_id != thread_id]  # its tokens are given out again
+
+    # Leases
+
+    def now(self) -> int:
+        return round(self.clock.time() * 1000)
+
+    def holder_of(self, thread_id: str) -> ThreadLease | None:
+        lease = self.holders.get(thread_id)
+        return lease if lease is not None and lease.expires_at > self.now() else None
+
+    def is_latest(self, lease: ThreadLease) -> bool:
+        return self.tokens.get(lease.thread_id) == lease.token
+
+    @rule(seconds=st.integers(1, 3))
+    def pass_time(self, seconds: int) -> None:
+        self.store.run_in_loop(self.clock.pass_time(seconds))
+
+    @rule(thread_id=thread_ids, owner=st.sampled_from(["alice", "bob"]), ttl=st.integers(1, 4))
+    def acquire(self, thread_id: str, owner: str, ttl: int) -> None:
+        got = self.store.run_in_loop(self.store.try_acquire_lease(thread_id, owner, ttl))
+        holder = self.holder_of(thread_id)
+        if holder is not None:
+            assert got == Held(holder)
+            return
+        self.tokens[thread_id] = self.tokens.get(thread_id, 0) + 1
+        lease = self.holders[thread_id] = ThreadLease(thread_id, owner, self.tokens[thread_id], self.now() + ttl * 1000)
+        self.given.append(lease)
+        assert got == Acquired(lease)
+
+    @precondition(lambda self: self.given)
+    @rule(data=st.data(), ttl=st.integers(1, 4))
+    def renew(self, data: st.DataObject, ttl: int) -> None:
+        lease = data.draw(st.sampled_from(self.given))
+        renewed = self.store.run_in_loop(self.store.renew_lease(lease, ttl))
+        if self.is_latest(lease):
+            self.holders[lease.thread_id] = ThreadLease(lease.thread_id, lease.owner, lease.token, self.now() + ttl * 1000)
+            assert renewed == self.holders[lease.thread_id]
+        else:
+            assert renewed is None
+
+    @precondition(lambda self: self.given)
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
+        lease = data.draw(st.sampled_from(self.given))
+        assert self.store.run_in_loop(self.store.release_lease(lease)) == self.is_latest(lease)
+        if self.is_latest(lease):
+            self.holders.pop(lease.thread_id, None)
+
+    @precondition(lambda self: self.given)
+    @rule(data=st.data(), behind=st.integers(0, 2), unconditional=st.booleans())
+    def save_under_lease(self, data: st.DataObject, behind: int, unconditional: bool) -> None:
+        lease = data.draw(st.sampled_from(self.given))
+        log = self.logs.get(lease.thread_id, [])
+        expected = None if unconditional else len(log) - 1 - behind
+        saving = self.store.save_under_lease(record(lease.thread_id), lease, expected)
+        if not self.is_latest(lease):
+            with pytest.raises(LeaseLost):
+                self.store.run_in_loop(saving)
+        elif expected is None or not behind:
+            assert self.store.run_in_loop(saving) == len(log)
+            self.logs.setdefault(lease.thread_id, []).append(record(lease.thread_id))
+        else:
+            with pytest.raises(ThreadChanged):
+                self.store.run_in_loop(saving)
+
+    @invariant()
+    def the_holders_are_those_of_the_model(self) -> None:
+        for thread_id in THREADS:
+            assert self.store.run_in_loop(self.store.get_lease(thread_id)) == self.holder_of(thread_id)
 
     @invariant()
     def the_latest_records_are_those_of_the_model(self) -> None:

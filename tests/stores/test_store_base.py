@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from strata.checkpoint.record import Checkpoint
-from strata.errors import LoopRunning, StoreError
+from strata.errors import LoopRunning, StoreError, StoreLacksLeases
 from strata.ports.checkpoints import CheckpointStore, Stored, ThreadQuery
+from strata.ports.leases import ThreadLease
 from strata.stores import StoreBase
 from tests.records import record
 
@@ -50,6 +51,25 @@ async def test_what_such_a_store_lacks_is_said() -> None:
         await Shelf().list_threads(ThreadQuery())
     with pytest.raises(StoreError, match="this checkpoint store has no purge"):
         await Shelf().purge(older_than=datetime(2027, 1, 1, tzinfo=UTC))
+
+
+LEASE = ThreadLease("t", "alice", token=1, expires_at=0)
+
+
+async def test_such_a_store_has_no_leases() -> None:
+    store = Shelf()
+    calls = [
+        store.try_acquire_lease("t", "", 0),
+        store.renew_lease(LEASE, 30),
+        store.release_lease(LEASE),
+        store.get_lease("t"),
+        store.save_under_lease(record(), LEASE),
+    ]
+    for call in calls:
+        with pytest.raises(StoreLacksLeases) as error:
+            await call
+        assert (str(error.value), error.value.written) == ("this checkpoint store has no leases", False)
+    assert not store.latest
 
 
 async def test_async_with_opens_and_closes() -> None:

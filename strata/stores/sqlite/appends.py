@@ -5,22 +5,25 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from strata.stores.sqlite import faults, statements
 from strata.stores.sqlite.rows import Row
 
-Verdict: TypeAlias = int | Exception | None
-"""What became of an append: its sequence, None where another record came first, or why it could not be written."""
+Refusal: TypeAlias = Literal["not latest", "lease lost"]
+"""Why an append wrote nothing: another record came first, or another owner took the thread."""
+
+Verdict: TypeAlias = int | Refusal | Exception
+"""What became of an append: its sequence, its refusal, or why it could not be written."""
 
 
 class Append:
-    """A record on its way to the log, and who waits for what becomes of it."""
+    """A record on its way to the log, its conditions, and who waits for what becomes of it."""
 
-    __slots__ = ("expected", "row", "waiter")
+    __slots__ = ("expected", "row", "token", "waiter")
 
-    def __init__(self, row: Row, expected: int | None, waiter: asyncio.Future[int | None]) -> None:
-        self.row, self.expected, self.waiter = row, expected, waiter
+    def __init__(self, row: Row, expected: int | None, token: int | None, waiter: asyncio.Future[int | Refusal]) -> None:
+        self.row, self.expected, self.token, self.waiter = row, expected, token, waiter
 
     def settle(self, verdict: Verdict) -> None:
         if self.waiter.done():  # its caller was cancelled; the record was written all the same
@@ -31,21 +34,39 @@ class Append:
             self.waiter.set_result(verdict)
 
 
-def append_one(connection: sqlite3.Connection, row: Row, expected: int | None) -> int | None:
+def append_one(connection: sqlite3.Connection, row: Row, expected: int | None, token: int | None) -> int | Refusal:
     """Append `row` if `expected` (None: whatever it is; -1: no record) is still its thread's newest sequence.
 
-    One statement, so a transaction of its own unless one is open. Gives the new sequence, or None for nothing written.
+    With a `token`, also only if that is still its thread's latest. One statement, so a transaction of its own unless
+    one is open. Gives the new sequence, or why nothing was written.
     """
+    if token is not None:
+        return _append_under_lease(connection, row, expected, token)
     if expected is None:  # RETURNING costs 8 us more than a row count, so only who does not know the sequence pays for it
         ((sequence,),) = connection.execute(statements.APPEND, row).fetchall()
         return int(sequence)
+    return expected + 1 if _is_appended(connection, statements.APPEND_IF_LATEST, (*row, expected)) else "not latest"
+
+
+def _append_under_lease(connection: sqlite3.Connection, row: Row, expected: int | None, token: int) -> int | Refusal:
+    if expected is None:
+        for (sequence,) in connection.execute(statements.APPEND_UNDER_LEASE, (*row, token)).fetchall():
+            return int(sequence)
+        return "lease lost"
+    if _is_appended(connection, statements.APPEND_IF_LATEST_UNDER_LEASE, (*row, expected, token)):
+        return expected + 1
+    thread_id = row[0]
+    is_ours = connection.execute(statements.TOKEN_OF, (thread_id,)).fetchall() == [(token,)]
+    return "not latest" if is_ours else "lease lost"
+
+
+def _is_appended(connection: sqlite3.Connection, statement: str, values: tuple[Any, ...]) -> bool:
     try:
-        written = connection.execute(statements.APPEND_IF_LATEST, (*row, expected)).rowcount
+        return bool(connection.execute(statement, values).rowcount)
     except sqlite3.IntegrityError as error:
         if faults.is_taken(error):
-            return None
+            return False
         raise
-    return expected + 1 if written else None
 
 
 def append_together(connection: sqlite3.Connection, appends: Sequence[Append], now: Callable[[], float]) -> tuple[Sequence[Verdict], float]:
@@ -55,11 +76,11 @@ def append_together(connection: sqlite3.Connection, appends: Sequence[Append], n
     """
     if len(appends) == 1:
         started = now()
-        verdict = append_one(connection, appends[0].row, appends[0].expected)
+        verdict = append_one(connection, appends[0].row, appends[0].expected, appends[0].token)
         return [verdict], now() - started
     try:
         connection.execute(statements.BEGIN)
-        verdicts = [append_one(connection, append.row, append.expected) for append in appends]
+        verdicts: list[Verdict] = [append_one(connection, append.row, append.expected, append.token) for append in appends]
         started = now()
         connection.execute(statements.COMMIT)
     except BaseException:
@@ -84,6 +105,6 @@ def append_all_that_can_be(connection: sqlite3.Connection, appends: Sequence[App
 
 def _append_alone(connection: sqlite3.Connection, append: Append) -> Verdict:
     try:
-        return append_one(connection, append.row, append.expected)
+        return append_one(connection, append.row, append.expected, append.token)
     except Exception as error:
         return error

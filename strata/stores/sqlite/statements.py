@@ -34,6 +34,32 @@ INSERT INTO checkpoints (thread_id, schema_version, status, suspended_node, next
 SELECT ?1, ?2, ?3, ?4, ?5, CAST(?6 AS TEXT), ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16 + 1
 WHERE COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?1), -1) = ?16"""
 
+# Under a lease: its token is a condition of the append itself, so that nobody can take the thread in between.
+
+APPEND_UNDER_LEASE: Final = """
+INSERT INTO checkpoints (thread_id, schema_version, status, suspended_node, next_node, frozen_state, metadata, created_at, resumed_at,
+                         nested, decision, wait, wake_at, graph_id, graph_version, sequence)
+SELECT ?1, ?2, ?3, ?4, ?5, CAST(?6 AS TEXT), ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+       COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?1), -1) + 1
+WHERE (SELECT token FROM checkpoint_leases WHERE thread_id = ?1) = ?16
+RETURNING sequence"""
+
+HOLDS_THE_LEASE: Final = " AND (SELECT token FROM checkpoint_leases WHERE thread_id = ?1) = ?17"
+APPEND_IF_LATEST_UNDER_LEASE: Final = APPEND_IF_LATEST + HOLDS_THE_LEASE
+
+# Leases
+
+TAKE_LEASE: Final = """
+INSERT INTO checkpoint_leases (thread_id, owner, token, expires_at) VALUES (?1, ?2, 1, ?3)
+ON CONFLICT (thread_id) DO UPDATE SET owner = excluded.owner, token = token + 1, expires_at = excluded.expires_at
+WHERE expires_at IS NULL OR expires_at <= ?4
+RETURNING token"""
+
+LEASE_OF: Final = "SELECT COALESCE(owner, ''), token, expires_at FROM checkpoint_leases WHERE thread_id = ?1 AND expires_at > ?2"
+TOKEN_OF: Final = "SELECT token FROM checkpoint_leases WHERE thread_id = ?1"
+RENEW_LEASE: Final = "UPDATE checkpoint_leases SET owner = ?3, expires_at = ?4 WHERE thread_id = ?1 AND token = ?2"
+RELEASE_LEASE: Final = "UPDATE checkpoint_leases SET owner = NULL, expires_at = NULL WHERE thread_id = ?1 AND token = ?2"
+
 # Reading
 
 LATEST: Final = """

@@ -15,9 +15,12 @@ from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.errors import OptionRefused, StoreError
 from strata.graph.clock import SYSTEM, Clock
 from strata.ports.checkpoints import LogPage, Stored, ThreadPage, ThreadQuery
+from strata.ports.leases import Acquisition, ThreadLease
 from strata.stores.base import StoreBase
-from strata.stores.refusals import thread_changed
-from strata.stores.sqlite import faults, reading, retention
+from strata.stores.lease_terms import check_owner, check_thread, milliseconds_of
+from strata.stores.refusals import lease_lost, thread_changed
+from strata.stores.sqlite import faults, leases, reading, retention
+from strata.stores.sqlite.appends import Refusal
 from strata.stores.sqlite.database import Database, Durability
 from strata.stores.sqlite.rows import row_of
 from strata.stores.sqlite.writing import Writer
@@ -56,16 +59,10 @@ class SqliteStore(StoreBase):
     # Checkpoints
 
     async def save(self, checkpoint: Checkpoint, /) -> int:
-        sequence = await self._append(checkpoint, None)
-        assert sequence is not None
-        return sequence
+        return _sequence_of(await self._append(checkpoint, None), checkpoint, None)
 
     async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
-        sequence = await self._append(checkpoint, expected)
-        if sequence is None:
-            assert expected is not None
-            raise thread_changed(checkpoint.thread_id, expected=expected)
-        return sequence
+        return _sequence_of(await self._append(checkpoint, expected), checkpoint, expected)
 
     async def load(self, thread_id: str, /) -> Checkpoint | None:
         stored = await self.load_latest(thread_id)
@@ -85,8 +82,34 @@ class SqliteStore(StoreBase):
     async def purge(self, *, older_than: datetime, states: Collection[ThreadState] = ("completed", "ended"), limit: int = 100) -> int:
         check_limit(limit)
         wanted, cutoff = check_states(states), check_time(older_than)
-        now = int(self.clock.time() * 1000)
+        now = self._now()
         return await self._on_thread(lambda connection: retention.purge(connection, states=wanted, cutoff=cutoff, now=now, limit=limit))
+
+    # Leases: the clock is read before the call, so that a call that had to wait gives a lease too short and never too long
+
+    async def try_acquire_lease(self, thread_id: str, owner: str, ttl: float, /) -> Acquisition:
+        check_owner(owner)
+        now = self._now()
+        expires_at = now + milliseconds_of(ttl)
+        return await self._on_thread(lambda connection: leases.acquire(connection, thread_id, owner, now=now, expires_at=expires_at))
+
+    async def renew_lease(self, lease: ThreadLease, ttl: float, /) -> ThreadLease | None:
+        expires_at = self._now() + milliseconds_of(ttl)
+        return await self._on_thread(lambda connection: leases.renew(connection, lease, expires_at=expires_at))
+
+    async def release_lease(self, lease: ThreadLease, /) -> bool:
+        return await self._on_thread(lambda connection: leases.release(connection, lease))
+
+    async def get_lease(self, thread_id: str, /) -> ThreadLease | None:
+        now = self._now()
+        return await self._on_thread(lambda connection: leases.live_lease(connection, thread_id, now=now))
+
+    async def save_under_lease(self, checkpoint: Checkpoint, lease: ThreadLease, /, expected: int | None = None) -> int:
+        check_thread(lease, checkpoint)
+        written = await self._append(checkpoint, expected, lease.token)
+        if written == "lease lost":
+            raise lease_lost(lease)
+        return _sequence_of(written, checkpoint, expected)
 
     # Open and closed
 
@@ -122,11 +145,11 @@ class SqliteStore(StoreBase):
             )
             database.in_place.close()
 
-    async def _append(self, checkpoint: Checkpoint, expected: int | None) -> int | None:
+    async def _append(self, checkpoint: Checkpoint, expected: int | None, token: int | None = None) -> int | Refusal:
         row = row_of(checkpoint)
         try:
-            sequence = self._writer_here().put(row, expected)
-            return await sequence if isinstance(sequence, asyncio.Future) else sequence
+            written = self._writer_here().put(row, expected, token)
+            return await written if isinstance(written, asyncio.Future) else written
         except (sqlite3.Error, UnicodeError, OverflowError) as error:
             raise self._told(error, is_write=True) from error
 
@@ -136,6 +159,9 @@ class SqliteStore(StoreBase):
             return await database.thread.submit(work)
         except sqlite3.Error as error:
             raise self._told(error) from error
+
+    def _now(self) -> int:
+        return int(self.clock.time() * 1000)
 
     def _told(self, error: Exception, *, is_write: bool = False) -> StoreError:
         return faults.store_error(error, self.path, busy_timeout=self.busy_timeout, is_write=is_write)
@@ -183,6 +209,13 @@ class SqliteStore(StoreBase):
             return told
         writer.begin(self._database)
         return None
+
+
+def _sequence_of(written: int | Refusal, checkpoint: Checkpoint, expected: int | None) -> int:
+    if isinstance(written, int):
+        return written
+    assert expected is not None, "only a condition can be missed"
+    raise thread_changed(checkpoint.thread_id, expected=expected)
 
 
 _of_the_parent: list[Database] = []

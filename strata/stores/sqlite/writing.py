@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from strata.errors import StoreError
 from strata.stores.sqlite import faults
-from strata.stores.sqlite.appends import Append, Verdict, append_all_that_can_be, append_one, append_together
+from strata.stores.sqlite.appends import Append, Refusal, Verdict, append_all_that_can_be, append_one, append_together
 from strata.stores.sqlite.database import Database
 from strata.stores.sqlite.rows import Row
 
@@ -47,8 +47,8 @@ class Writer:
         self._is_crowded = False
         self._drained: asyncio.Future[None] | None = None
 
-    def put(self, row: Row, expected: int | None) -> int | asyncio.Future[int | None] | None:
-        """Append `row` if `expected` is its thread's newest sequence: the new sequence (None: it is not), or a future of it.
+    def put(self, row: Row, expected: int | None, token: int | None) -> int | Refusal | asyncio.Future[int | Refusal]:
+        """Append `row` if `expected` is its thread's newest sequence, and `token` its latest: what becomes of it, or a future of that.
 
         The record is owned from here on: nothing that happens to the future stops the write.
 
@@ -57,14 +57,14 @@ class Writer:
         """
         if self._may_commit_at_once():
             try:
-                return self._commit_in_place(row, expected)
+                return self._commit_in_place(row, expected, token)
             except sqlite3.OperationalError as error:
                 if not faults.is_busy(error):
                     raise
-                waiter = self._line_up(row, expected)
+                waiter = self._line_up(row, expected, token)
                 self._give_to_thread(self._take())
                 return waiter
-        waiter = self._line_up(row, expected)
+        waiter = self._line_up(row, expected, token)
         if not self._thread_has_work:
             self._end_turn_later()
         return waiter
@@ -102,15 +102,15 @@ class Writer:
             self._end_turn_later()
         return self._first_of_turn is run
 
-    def _commit_in_place(self, row: Row, expected: int | None) -> int | None:
+    def _commit_in_place(self, row: Row, expected: int | None, token: int | None) -> int | Refusal:
         assert self.database is not None
         started = self._now()
-        sequence = append_one(self.database.in_place, row, expected)
+        written = append_one(self.database.in_place, row, expected, token)
         self._commit_seconds += (self._now() - started - self._commit_seconds) * _WEIGHT
-        return sequence
+        return written
 
-    def _line_up(self, row: Row, expected: int | None) -> asyncio.Future[int | None]:
-        append = Append(row, expected, self.loop.create_future())
+    def _line_up(self, row: Row, expected: int | None, token: int | None) -> asyncio.Future[int | Refusal]:
+        append = Append(row, expected, token, self.loop.create_future())
         self._queue.append(append)
         return append.waiter
 

@@ -1,0 +1,38 @@
+"""What every store asks of a lease before it looks at the thread (strata-waits.md 8.2)."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from strata.checkpoint.record import Checkpoint
+from strata.errors import OptionRefused
+from strata.ports.leases import ThreadLease
+
+LONGEST_TTL: Final = 100 * 365 * 86_400.0
+"""Seconds: a hundred years. Beyond, the expiry would run out of the calendar."""
+
+
+def milliseconds_of(ttl: float) -> int:
+    """A lease's `ttl` (s) in whole milliseconds, rounded up; what is below a microsecond is not looked at.
+
+    Raises:
+        OptionRefused: it is shorter than one millisecond, or longer than `LONGEST_TTL`.
+    """
+    if math.isnan(ttl) or ttl < 0.001:
+        raise OptionRefused("a lease's ttl must be at least 1 millisecond")
+    if ttl > LONGEST_TTL:
+        raise OptionRefused("a lease's ttl must be at most a hundred years")
+    return -(-round(ttl * 1_000_000) // 1000)
+
+
+def check_owner(owner: str) -> None:
+    """Raises OptionRefused for a blank one: people could not tell who holds the thread."""
+    if not owner.strip():
+        raise OptionRefused("a lease needs an owner")
+
+
+def check_thread(lease: ThreadLease, checkpoint: Checkpoint) -> None:
+    """Raises OptionRefused where the lease is another thread's."""
+    if lease.thread_id != checkpoint.thread_id:
+        raise OptionRefused(f"the lease is for thread '{lease.thread_id}', not the checkpoint's thread '{checkpoint.thread_id}'")
