@@ -26,6 +26,7 @@ EPOCH = datetime.fromtimestamp(0, UTC)
 
 RunMode: TypeAlias = Literal["run", "resume", "end", "recover"]
 RunResult: TypeAlias = Literal["completed", "interrupted", "failed", "cancelled"]
+CancelReason: TypeAlias = Literal["requested", "deadline", "ended", "lease_lost", "superseded"]
 NodeResult: TypeAlias = Literal["committed", "failed", "interrupted", "cancelled"]
 BranchResult: TypeAlias = Literal["succeeded", "failed", "cancelled"]
 BranchReason: TypeAlias = Literal["timed_out", "lost_race", "sibling_failed"]
@@ -150,7 +151,7 @@ class RunCompleted(RunEvent, frozen=True, kw_only=True):
     outcome: RunResult
     duration: float
     error: str | None = None
-    cancel_reason: Literal["requested", "deadline", "ended", "lease_lost", "superseded"] | None = None
+    cancel_reason: CancelReason | None = None
 
 
 class HopLimitExceeded(RunEvent, frozen=True, kw_only=True):
