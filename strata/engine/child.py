@@ -59,14 +59,15 @@ def _child(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, scope
         at=start,
         state=state,
         limit=plan.hop_limit,
-        records=run.durable,
+        stores=run.durable,
         scope=scope,
         parent=level,
         path=(*level.path, node.name),
     )
     if resumed is not None:
         child.go_on(resumed)
-        child.recovering = level.recovering
+        if level.recovering:
+            child.recover()
     return child
 
 

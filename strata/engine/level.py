@@ -14,6 +14,7 @@ from strata.engine.plan import GraphPlan, NodePlan
 from strata.graph.context import LastFailure
 
 NO_LIMIT = sys.maxsize
+BREATH = 256  # hops; handlers that never suspend would else block the loop for ever
 
 
 class Resumed(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,13 +37,14 @@ class Level:
         at: the node that runs or is about to.
         state: as last committed; `stored` are its bytes, where they exist already.
         hops: nodes started at this level, the one that runs included.
-        limit: how many there may be.
+        limit: how many there may be; `horizon` is when the walk looks around next, at the latest then.
         counts: records of this level name the hops (strata-checkpoint.md 11).
         attempt: of the node that runs, from 1.
         decision: the level's latest answer, as recorded.
         last_failure: what the node that runs is the fallback for.
         inside: the stored child that the first node goes on with, where that is a subgraph node.
-        records: commits of this level are recorded in a durable run; map items record nothing.
+        stores: commits of this level are recorded between nodes; not in a run that is not durable, and never of a map's items.
+        has_entered: the node that runs is the first of a resume, or a fallback: `inside`, `last_failure` or `recovering` say more.
         ending: what the walk came to, from the moment that its last node has committed.
         recovering: the node may have run before; `recoveries` above 0 from a recovery until a node commits.
     """
@@ -50,10 +52,13 @@ class Level:
     __slots__ = (
         "at",
         "attempt",
+        "check_result",
         "counts",
         "decision",
         "ending",
+        "has_entered",
         "hops",
+        "horizon",
         "inside",
         "interrupt",
         "last_failure",
@@ -61,12 +66,12 @@ class Level:
         "parent",
         "path",
         "plan",
-        "records",
         "recoveries",
         "recovering",
         "scope",
         "state",
         "stored",
+        "stores",
     )
 
     def __init__(
@@ -76,7 +81,7 @@ class Level:
         at: NodePlan,
         state: Any,
         limit: int | None,
-        records: bool,
+        stores: bool,
         scope: Scope,
         parent: Level | None = None,
         path: tuple[str, ...] = (),
@@ -89,8 +94,10 @@ class Level:
         self.stored: msgspec.Raw | None = None
         self.hops = 0
         self.limit = NO_LIMIT if limit is None else limit
-        self.records = records
-        self.counts = records or limit is not None
+        self.horizon = min(BREATH - 1, self.limit)
+        self.stores = stores
+        self.counts = stores or limit is not None
+        self.check_result = plan.codec.check_result
         self.attempt = 1
         self.decision: DecisionRecord | None = None
         self.last_failure: LastFailure | None = None
@@ -98,6 +105,7 @@ class Level:
         self.ending: Ending | None = None
         self.scope = scope
         self.interrupt: Interrupt = scope.interrupt
+        self.has_entered = False
         self.recovering = False
         self.recoveries = 0
 
@@ -105,6 +113,23 @@ class Level:
         """Stand where the stored level stood, answered."""
         self.at, self.state, self.stored = resumed.start, resumed.state, resumed.stored
         self.decision, self.hops, self.inside = resumed.decision, resumed.hops, resumed.inside
+        self.horizon = min(self.hops + BREATH - 1, self.limit)
+        self.has_entered = True
+
+    def recover(self, *, recoveries: int = 0) -> None:
+        """The process died here: what runs until a node has committed may have run before."""
+        self.recovering, self.recoveries, self.has_entered = True, recoveries, True
+
+    def take_fallback(self, failure: LastFailure) -> None:
+        """The next node is the fallback of the one that failed."""
+        self.inside, self.last_failure, self.has_entered = None, failure, True
+
+    def leave_entry(self) -> None:
+        """A node has committed: the next one is like any other. An item's nodes all may have run before, if one may."""
+        self.inside, self.last_failure = None, None
+        if self.stores:
+            self.recovering, self.recoveries = False, 0
+        self.has_entered = self.recovering
 
     def path_of(self, node: NodePlan) -> str:
         """The node's qualified name."""

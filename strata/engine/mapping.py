@@ -91,12 +91,13 @@ def _level(level: Level, node: NodePlan, mapping: MapPlan, item: Any, key: str, 
         at=plan.entry,
         state=plan.codec.check_result(None, state, f"{node.name} (enter)"),
         limit=plan.hop_limit,
-        records=False,
+        stores=False,
         scope=scope,
         parent=level,
         path=(*level.path, node.name, key),
     )
-    child.recovering = level.recovering
+    if level.recovering:
+        child.recover()
     return child
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import msgspec
 
@@ -13,15 +14,13 @@ from strata.engine.decide.routing import FINISH, Step, next_step
 from strata.engine.decide.waiting import wait_of
 from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.faults import ChildPaused, ChildStopped
-from strata.engine.level import Level
+from strata.engine.level import BREATH, Level
 from strata.engine.plan import NodePlan
 from strata.engine.records import running_record
 from strata.engine.run import Run
 from strata.engine.stream import Committed, NodeEnded, NodeFailed, NodeStarted
 from strata.errors import HandlerCancelled, NoMatchingEdge
 from strata.graph.context import LastFailure
-
-BREATH = 256  # hops; handlers that never suspend would else block the loop for ever
 
 
 async def walk(run: Run, level: Level) -> Ending:
@@ -34,11 +33,8 @@ async def walk(run: Run, level: Level) -> Ending:
     scope, interrupt = level.scope, level.interrupt
     while True:
         node = level.at
-        if level.hops % BREATH == BREATH - 1:
-            await asyncio.sleep(0)
-        if scope.reason is not None or level.hops >= level.limit:
-            if (ending := _may_not_start(level)) is not None:
-                return ending
+        if (level.hops >= level.horizon or scope.reason is not None) and (ending := await _may_not_start(level)) is not None:
+            return ending
         if run.channel is not None and (stopped := await _announced(run, level, node)) is not None:
             return stopped
         level.hops += 1
@@ -63,12 +59,19 @@ async def walk(run: Run, level: Level) -> Ending:
             await _announce_end(run, level, node)
         if level.ending is not None:
             return level.ending
-        if run.durable and level.records:
+        if level.stores:
             await _record(run, level, node)
 
 
-def _may_not_start(level: Level) -> Ending | None:
-    """Cancellation wins over the limit, but for a child that has just been answered: it is entered first, so that nobody is asked twice."""
+async def _may_not_start(level: Level) -> Ending | None:
+    """The look around that is due every 256 hops, at the limit, and when the level is stopped.
+
+    Cancellation wins over the limit, but for a child that has just been answered: it is entered first, so that nobody is
+    asked twice.
+    """
+    if level.hops >= level.horizon:
+        await asyncio.sleep(0)
+        level.horizon = min(level.hops + BREATH, level.limit)
     if level.scope.reason is not None and level.inside is None:
         return Stopped(level.scope.reason)
     if level.hops >= level.limit:
@@ -95,20 +98,24 @@ def _commit(run: Run, level: Level, node: NodePlan, result: object) -> Step:
     """
     if level.interrupt.sent:  # the handler took a cancellation and gave a state all the same: it counts
         level.interrupt.settle()
-    codec = level.plan.codec
-    state = codec.check_result(level.state, result, node.name)
+    state = level.check_result(level.state, result, node.name)
     step = next_step(node, state)
     stored = None
-    if (run.durable and level.records) or node.pauses:  # made before the node counts as committed: what cannot be stored fails it
-        data = codec.encode(state, level=level.depth)
-        codec.check_stored(state, data, node.name)
-        stored = msgspec.Raw(data)
+    if level.stores or node.pauses:  # made before the node counts as committed: what cannot be stored fails it
+        stored = _storable(level, node, state)
     if step is FINISH or node.pauses:
         level.ending = _ending(run, node, state, step)
-    level.state, level.stored, level.inside, level.last_failure = state, stored, None, None
-    if level.recovering and level.records:  # an item's nodes all may have run before
-        level.recovering, level.recoveries = False, 0
+    level.state, level.stored = state, stored
+    if level.has_entered:
+        level.leave_entry()
     return step
+
+
+def _storable(level: Level, node: NodePlan, state: Any) -> msgspec.Raw:
+    codec = level.plan.codec
+    data = codec.encode(state, level=level.depth)
+    codec.check_stored(state, data, node.name)
+    return msgspec.Raw(data)
 
 
 def _ending(run: Run, node: NodePlan, state: object, step: Step) -> Ending | None:
@@ -143,8 +150,7 @@ async def _left(run: Run, level: Level, node: NodePlan, error: Exception | async
     if run.channel is not None:
         await emit(run, level, NodeFailed(path=level.path_of(node), attempt=level.attempt, node=node.name, message=failure.message))
     if node.fallback is not None and _takes(node, error):
-        level.inside = None
-        level.last_failure = _last_failure(level, node, failure)
+        level.take_fallback(_last_failure(level, node, failure))
         return node.fallback
     level.hops -= 1
     return NodeFailedForGood(failure)

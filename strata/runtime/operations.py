@@ -238,7 +238,7 @@ async def _go_on(
     level = _level(run, operations, options, at=entry.level.start, state=entry.level.state)
     level.go_on(entry.level)
     if recovers:
-        level.recovering, level.recoveries = True, recoveries_of(entry.checkpoint) + 1
+        level.recover(recoveries=recoveries_of(entry.checkpoint) + 1)
     record = stamped(entry.checkpoint, now=now)
     if operations.durable:
         record = claim_of(entry.level, metadata, now, recoveries=level.recoveries if recovers else None)
@@ -368,7 +368,7 @@ def _run(
 
 def _level(run: Run, operations: Operations, options: CheckedOptions, *, at: NodePlan, state: Any) -> Level:
     limit = options.max_node_hops if options.max_node_hops is not None else operations.plan.hop_limit
-    return Level(operations.plan, at=at, state=state, limit=limit, records=operations.durable, scope=run.scope)
+    return Level(operations.plan, at=at, state=state, limit=limit, stores=operations.durable, scope=run.scope)
 
 
 def _ended(found: Endable, record: Any, thread_id: str, run_id: str) -> Cancelled[Any]:

@@ -30,22 +30,19 @@ def next_step(node: NodePlan, state: object) -> Step:
         GuardFailed: a guard raised, or answered with no bool.
     """
     for edge in node.edges:
-        if edge.guard is None or _asks(node, edge, state):
+        if edge.guard is None:
             return edge.target
+        try:
+            answer = edge.guard(state)
+        except Exception as error:
+            raise _failed(node, edge, f"raised {type(error).__name__}: {error}") from error
+        if answer is True:
+            return edge.target
+        if answer is not False:
+            raise _failed(node, edge, f"answered with {type(answer).__name__} {answer!r:.80}, not with True or False")
     if node.edges:
         raise NoMatchingEdge(node.name)
     return FINISH
-
-
-def _asks(node: NodePlan, edge: EdgePlan, state: object) -> bool:
-    assert edge.guard is not None
-    try:
-        answer = edge.guard(state)
-    except Exception as error:
-        raise _failed(node, edge, f"raised {type(error).__name__}: {error}") from error
-    if answer is True or answer is False:
-        return answer
-    raise _failed(node, edge, f"answered with {type(answer).__name__} {answer!r:.80}, not with True or False")
 
 
 def _failed(node: NodePlan, edge: EdgePlan, what: str) -> GuardFailed:

@@ -1,0 +1,197 @@
+"""Waking what is due and recovering what died: oldest first, several at once if asked to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+import msgspec
+
+from strata.checkpoint.record import ThreadState
+from strata.engine.outcomes import Outcome
+from strata.errors import CheckpointUnreadable, NotDue, NotRunning, OptionRefused, Refused, StoreError, ThreadChanged, ThreadNotFound
+from strata.graph.compiled import CompiledGraph
+from strata.ports import CheckpointStore, ThreadQuery, ThreadSummary
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+LONGEST_PAGE = 1000
+
+
+class StopToken(Protocol):
+    """Anything that says whether to stop: an `asyncio.Event`, a `threading.Event`."""
+
+    def is_set(self) -> bool: ...
+
+
+class Woken(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """A thread that was woken, by what, and what its run came to."""
+
+    thread_id: str
+    by: Literal["timer", "timeout"]
+    outcome: Outcome[S]
+
+
+class Recovered(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """A thread that was recovered: the node it went on with (one a level), how often since a node last committed, and what it came to."""
+
+    thread_id: str
+    at: tuple[str, ...]
+    recoveries: int
+    outcome: Outcome[S]
+
+
+class Skipped(msgspec.Struct, frozen=True, kw_only=True):
+    """A thread that was left as it stood, and why; `error` is what said so."""
+
+    thread_id: str
+    reason: str
+    error: Exception | None = None
+
+
+class WakeReport(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """What a sweep of due threads did."""
+
+    woken: tuple[Woken[S], ...]
+    skipped: tuple[Skipped, ...]
+
+
+class RecoveryReport(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """What a sweep of dead threads did."""
+
+    recovered: tuple[Recovered[S], ...]
+    skipped: tuple[Skipped, ...]
+
+
+class Sweep(msgspec.Struct, frozen=True, kw_only=True):
+    """What a sweep looks for, and how much it does: `limit` threads done (skipped ones do not count), `max_concurrent` at once."""
+
+    metadata: Mapping[str, str]
+    limit: int
+    match_graph: bool
+    max_concurrent: int
+    stop: StopToken | None
+
+    def check(self) -> None:
+        """Raises OptionRefused where a number is out of its range."""
+        if not 1 <= self.limit <= LONGEST_PAGE:
+            raise OptionRefused(f"a page size must be between 1 and 1000, not {self.limit}")
+        if self.max_concurrent < 1:
+            raise OptionRefused("a sweep's max_concurrent must be at least 1")
+
+    @property
+    def is_stopped(self) -> bool:
+        return self.stop is not None and self.stop.is_set()
+
+
+async def find(
+    store: CheckpointStore,
+    graph: CompiledGraph[Any],
+    sweep: Sweep,
+    *,
+    state: ThreadState,
+    due_by: datetime | None = None,
+    updated_before: datetime | None = None,
+) -> tuple[list[ThreadSummary], list[Skipped]]:
+    """All threads that the sweep is for, oldest first, and the rows that cannot be read."""
+    identity = graph.identity if sweep.match_graph else None
+    any_version = identity is None or graph.migrate is not None
+    found: list[ThreadSummary] = []
+    skipped: list[Skipped] = []
+    cursor: str | None = None
+    while True:
+        page = await store.list_threads(
+            ThreadQuery(
+                states=(state,),
+                metadata=sweep.metadata,
+                due_by=due_by,
+                updated_before=updated_before,
+                graph_id=None if identity is None else identity.id,
+                graph_version=None if identity is None or any_version else identity.version,
+                limit=LONGEST_PAGE,
+                cursor=cursor,
+            )
+        )
+        found += page.threads
+        skipped += [Skipped(thread_id=row.thread_id or "", reason=f"its checkpoint can't be loaded: {row}", error=row) for row in page.unreadable]
+        cursor = page.next_cursor
+        if cursor is None:
+            found.reverse()  # listings are newest first; with a limit the oldest would starve
+            return found, skipped
+
+
+async def sweep_over(
+    threads: Iterable[ThreadSummary],
+    sweep: Sweep,
+    work: Callable[[ThreadSummary], Awaitable[T | Skipped]],
+) -> tuple[list[T], list[Skipped]]:
+    """Do `work` on one thread after another, `max_concurrent` at once, until the limit is done or the sweep is told to stop."""
+    waiting = iter(threads)
+    done: list[T] = []
+    skipped: list[Skipped] = []
+    under_way = 0
+
+    async def worker() -> None:
+        nonlocal under_way
+        while not sweep.is_stopped and len(done) + under_way < sweep.limit:
+            thread = next(waiting, None)
+            if thread is None:
+                return
+            under_way += 1
+            try:
+                result = await work(thread)
+            finally:
+                under_way -= 1
+            if isinstance(result, Skipped):
+                skipped.append(result)
+            else:
+                done.append(result)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(sweep.max_concurrent, sweep.limit)):
+            group.create_task(worker(), name="strata-sweep")
+    return done, skipped
+
+
+def skipped_because(thread_id: str, error: Refused | StoreError, *, changed: str, over: str) -> Skipped:
+    """Why a sweep left a thread alone (strata-waits.md 5.7 and 9.3)."""
+    match error:
+        case NotDue() | NotRunning():
+            reason = over
+        case ThreadNotFound():
+            reason = "it has no checkpoint"
+        case ThreadChanged():
+            reason = changed
+        case CheckpointUnreadable(path="schema_version"):
+            reason = str(error).replace(f"checkpoint for thread '{thread_id}'", "its checkpoint", 1)
+        case CheckpointUnreadable():
+            reason = f"its checkpoint can't be loaded: {error}"
+        case _:
+            reason = str(error)
+    return Skipped(thread_id=thread_id, reason=reason, error=error)
+
+
+def moment_of(now: datetime | None, seconds: float) -> datetime:
+    """The caller's now, else the clock's."""
+    if now is None:
+        return datetime.fromtimestamp(seconds, UTC)
+    if now.tzinfo is None:
+        raise OptionRefused(f"{now!r} has no time zone: use datetime.now(UTC)")
+    return now.astimezone(UTC)
+
+
+def stale_before(now: datetime, stale_after: timedelta | float | None, *, has_lease: bool) -> datetime | None:
+    """Threads that were last written before this are stale; None for no age at all.
+
+    Raises:
+        OptionRefused: neither a lease nor an age says when a thread is dead.
+    """
+    if stale_after is None:
+        if not has_lease:
+            raise OptionRefused("recover_stale needs stale_after= when its runs have no lease: nothing else says which threads are dead")
+        return None
+    age = stale_after if isinstance(stale_after, timedelta) else timedelta(seconds=stale_after)
+    return now - age if age else None
