@@ -297,7 +297,8 @@ async def _write_first(run: Run, write: Callable[[], Awaitable[None]], changed: 
 async def _walk_or_abandon(run: Run, level: Level) -> Any:
     try:
         return await walk(run, level)
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+        run.interrupt.calling = False
         if not run.durable:
             await _shielded(record_abandoned(run, level))
         raise
