@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from strata.errors import FatalError, NodeTimedOut, StrataError, TransientError
+from strata.graph.times import seconds_of
 
 LONGEST_TEXT = 4096  # bytes of UTF-8; a stored error is for reading, tracebacks are logged
 
@@ -29,12 +30,31 @@ def judge(error: Exception) -> Failure:
         kind="transient" if is_transient else "fatal",
         error=error,
         counted=is_transient or isinstance(error, FatalError),
-        retry_after=error.retry_after if isinstance(error, TransientError) else None,
+        retry_after=_asked_delay(error) if isinstance(error, TransientError) else None,
     )
 
 
 def stored_text(error: BaseException) -> str:
     """The message of our own errors, else `TypeName: message`; cut at 4 KB, and always something that can be stored."""
-    message = str(error) if isinstance(error, StrataError) else f"{type(error).__name__}: {error}"
-    data = message.encode("utf-8", "replace")
+    text = _words_of(error)
+    message = text if isinstance(error, StrataError) else f"{type(error).__name__}: {text}"
+    data = message[:LONGEST_TEXT].encode("utf-8", "replace")
     return data[:LONGEST_TEXT].decode("utf-8", "ignore")
+
+
+def _words_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as raised:  # a fault of the error's own class must not hide that the node failed
+        return f"(its text cannot be had: str() raised {type(raised).__name__})"
+
+
+def _asked_delay(error: TransientError) -> float | None:
+    """The hint in seconds; one that is no delay is none."""
+    if error.retry_after is None:
+        return None
+    try:
+        seconds = seconds_of(error.retry_after)
+    except (TypeError, ValueError):
+        return None
+    return seconds if seconds >= 0 else None
