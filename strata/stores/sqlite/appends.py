@@ -37,10 +37,10 @@ def append_one(connection: sqlite3.Connection, row: Row, expected: int | None) -
     One statement, so a transaction of its own unless one is open. Gives the new sequence, or None for nothing written.
     """
     if expected is None:  # RETURNING costs 8 us more than a row count, so only who does not know the sequence pays for it
-        ((sequence,),) = connection.execute(statements.APPEND, row).fetchall()
+        ((sequence,),) = connection.execute(statements.APPEND, (*row, row[0])).fetchall()
         return int(sequence)
     try:
-        written = connection.execute(statements.APPEND_IF_LATEST, (*row, expected)).rowcount
+        written = connection.execute(statements.APPEND_IF_LATEST, (*row, expected, row[0], expected)).rowcount
     except sqlite3.IntegrityError as error:
         if faults.is_taken(error):
             return None
