@@ -189,7 +189,8 @@ class StateCodec(Generic[S]):
         return first_unfit(self._shape, state, self._name, STATE_DEPTH - level)
 
     def _refused(self, unfit: Unfit, who: str) -> StateRefused:
-        text = f"{who} cannot be stored: {unfit.path}: expected {unfit.expected}, found {unfit.found}"
+        forgotten = ": an await was forgotten" if unfit.found == "coroutine" else ""
+        text = f"{who} cannot be stored: {unfit.path}: expected {unfit.expected}, found {unfit.found}{forgotten}"
         return StateRefused(text, path=unfit.path, expected=unfit.expected, found=unfit.found)
 
     def _unexplained(self, why: object) -> Unfit:
