@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from inspect import isclass
 from types import FrameType
-from typing import TYPE_CHECKING, Generic, LiteralString, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, LiteralString, Never, Self, TypeVar
 
 from strata.graph.decorators import target_name
 from strata.graph.draft import Draft, Edge, draft_of, facts_of, guard_name
@@ -88,12 +88,14 @@ class StateGraph(Drawn, Generic[S]):
 
     # Decorated
 
-    def start(self, node: Node[S, NodeFunction[S], N, T], /) -> Wiring[S, N, T]:
-        """The node that every run starts at.
+    def start(self, node: Node[S, NodeFunction[S], N, T], /, *others: Never) -> Wiring[S, N, T]:
+        """The node that every run starts at; there is one, and `others` are here to say so.
 
         Raises:
-            TypeError: it is no node, one of another state, or this builder has been given data already.
+            TypeError: it is no node, one of another state, there are several, or this builder has been given data already.
         """
+        if others:
+            raise TypeError("start() takes one node, where every run starts: list the others with .nodes(...)")
         if self._entry is not None or self._edges or self._boundaries or self._timeouts or self._metadata:
             raise TypeError("start() is for a graph of decorated nodes, and this builder was given data: build the graph in one form")
         return Wiring(self._state, self._place, (_spec(node, "start", self._state, caller()),))
@@ -200,6 +202,10 @@ class Wiring(Drawn, Generic[S, N, T_co]):
 
     def __init__(self, state: type[S], place: Place, listed: tuple[NodeSpec, ...]) -> None:
         self._state, self._place, self._listed = state, place, listed
+
+    def start(self, *_: Never) -> Self:  # not Never, or checkers would skip what stands behind the mistake
+        """Refused: the graph has a start already."""
+        raise TypeError(f"the graph starts at '{self._listed[0].name}', and there is one start: list the other nodes with .nodes(...)")
 
     def nodes(self, *nodes: Node[S, NodeFunction[S], N2, T2]) -> Wiring[S, N | N2, T_co | T2]:
         """The other nodes, in the order that definitions and errors have.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import aiosqlite
+from aiosqlite.core import _STOP_RUNNING_SENTINEL  # pyright: ignore[reportPrivateUsage]
 
 from strata.stores.sqlite import faults, migration, statements
 
@@ -52,8 +53,8 @@ class DatabaseThread(aiosqlite.Connection):
             await self._stopped
 
     def __del__(self) -> None:
-        if self._connection is not None:  # nobody closed it, which its store has said already
-            self.stop()  # pyright: ignore[reportUnknownMemberType]
+        if self._connection is not None:  # nobody closed it, which its store has said already, and no loop may be left to tell
+            self._tx.put_nowait((None, partial(_close_and_end, self._connection)))  # pyright: ignore[reportUnknownMemberType]
 
 
 def _carry_out(
@@ -66,6 +67,11 @@ def _carry_out(
         tell = partial(_tell, future.set_exception, future, error)
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(tell)
+
+
+def _close_and_end(connection: sqlite3.Connection) -> object:
+    connection.close()
+    return _STOP_RUNNING_SENTINEL
 
 
 def _tell(settle: Callable[[Any], None], future: asyncio.Future[Any], what: object) -> None:
