@@ -45,8 +45,17 @@ def graph_of(name: Name, **options: Any) -> CompiledGraph[Any]:
 class OurEngine:
     """Each call is a runner and a store of its own, as another worker would have."""
 
-    async def start(self, database: Path, name: Name, thread_id: str, state: Mapping[str, object], **options: Any) -> Outcome[Any]:
-        graph = graph_of(name)
+    async def start(
+        self,
+        database: Path,
+        name: Name,
+        thread_id: str,
+        state: Mapping[str, object],
+        *,
+        graph: CompiledGraph[Any] | None = None,
+        **options: Any,
+    ) -> Outcome[Any]:
+        graph = graph or graph_of(name)
         async with SqliteStore(database) as store:
             return await Runner(graph, store).run(thread_id, msgspec.convert(state, graph.state), **options)
 

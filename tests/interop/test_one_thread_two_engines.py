@@ -158,6 +158,25 @@ async def test_we_answer_what_they_paused(peer: Peer, ours: OurEngine, tmp_path:
     assert (record["frozen_state"]["amount"], record["decision"]["overrides"]) == (75, {"amount": 75})
 
 
+@pytest.mark.parametrize(("starts", "answers"), list(product(("ours", "theirs"), repeat=2)))
+async def test_a_thread_that_only_records_its_stops_is_stamped_by_either(
+    peer: Peer, ours: OurEngine, tmp_path: Path, starts: Engine, answers: Engine
+) -> None:
+    database, graph = tmp_path / "t.db", graph_of("order", durable=False)
+    if starts == "ours":
+        await ours.start(database, "order", "o-1", ORDER, graph=graph)
+    else:
+        peer.start(database, "order", "o-1", ORDER, bounds=True)
+    if answers == "ours":
+        await ours.resume(database, "order", "o-1", reviewer="ann", graph=graph)
+    else:
+        peer.resume(database, "order", "o-1", reviewer="ann", bounds=True)
+    paused, stamped = (json.loads(line) for line in peer.log(database, "o-1"))
+    assert (paused["schema_version"], paused["status"], paused["metadata"], paused["resumed_at"]) == ("1.6.0", "interrupted", None, None)
+    assert stamped["resumed_at"] is not None
+    assert {**stamped, "resumed_at": None} == paused
+
+
 async def test_an_answer_is_taken_once_by_whichever_engine(peer: Peer, ours: OurEngine, tmp_path: Path) -> None:
     await ours.start(tmp_path / "t.db", "order", "o-1", ORDER)
     peer.resume(tmp_path / "t.db", "order", "o-1", reviewer="ann")
