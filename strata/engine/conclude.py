@@ -52,8 +52,8 @@ async def conclude(run: Run, level: Level, ending: Ending) -> Outcome[Any]:
         case Stopped(reason):
             await _record_here(run, level, "cancelled", {CANCEL_REASON: reason})
             return _cancelled(run, level, reason)
-        case other:
-            assert_never(other)
+        case _:
+            assert_never(ending)
 
 
 def superseded(run: Run, level: Level) -> Cancelled[Any]:

@@ -15,7 +15,7 @@ from strata.checkpoint.metadata import merge, recoveries_of
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.transitions import claimed, ended, reopened, stamped
 from strata.engine.conclude import conclude, record_abandoned, superseded
-from strata.engine.decide.admission import Entry, admit_recover, admit_resume, admit_run
+from strata.engine.decide.admission import Entry, admit_recover, admit_resume, admit_run, check_answer
 from strata.engine.decide.ending import Endable, admit_end, admit_reopen
 from strata.engine.decide.takeover import owns
 from strata.engine.interrupt import Interrupt
@@ -108,6 +108,8 @@ class Operations:
     ) -> Outcome[Any]:
         """Go on with a waiting, failed or cancelled thread."""
         options = self._check(given)
+        if answer is not None:
+            check_answer(answer, thread_id)
         stored = await _load(self, thread_id)
         now = wire_time(self.clock.time())
         entry = admit_resume(stored, thread_id, self.plan, answer, at_sequence=at_sequence, now=now)
@@ -126,6 +128,8 @@ class Operations:
     async def end(self, thread_id: str, given: RunOptions, *, by: str | None, force: bool) -> Cancelled[Any]:
         """End a thread for good. If it changes meanwhile, decide anew."""
         options = self._check(given)
+        if by is not None:
+            check_id(by, "the name of who ends a thread")
         for _ in range(ROUNDS):
             found = admit_end(await _load(self, thread_id), thread_id, self.plan, force=force)
             if found.already:
@@ -146,6 +150,8 @@ class Operations:
 
     async def reopen(self, thread_id: str, *, by: str | None) -> Thread[Any]:
         """Give a thread that is stuck behind a stamp its record again, so that it can be resumed once more."""
+        if by is not None:
+            check_id(by, "the name of who reopens a thread")
         checkpoint, sequence = admit_reopen(await _load(self, thread_id), thread_id, self.plan)
         record = reopened(checkpoint, by=by, now=wire_time(self.clock.time()))
         return Thread.of(Stored(record, await self.store.save_if_latest(record, sequence)), self.plan.codec)

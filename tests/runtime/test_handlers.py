@@ -100,6 +100,9 @@ async def async_lambda(state: Trail) -> Trail:
     return adds("a")(state)
 
 
+a_lambda: Callable[[Trail], Trail] = lambda state: state.replace(trail=state.trail + "x")  # noqa: E731
+
+
 @functools.wraps(async_lambda)
 def wrapped(state: Trail) -> Any:
     return async_lambda(state)
@@ -113,7 +116,7 @@ SHAPES: list[tuple[Callable[..., Any], str]] = [
     (Called(), "o"),
     (CalledLater(), "l"),
     (functools.partial(with_two, "p"), "p"),
-    (lambda state: state.replace(trail=state.trail + "x"), "x"),
+    (a_lambda, "x"),
     (context_first, "B"),
     (context_by_keyword, "2"),
     (wrapped, "a"),
@@ -249,7 +252,7 @@ async def test_with_no_thread_free_for_five_seconds_the_node_fails() -> None:
 
 
 async def test_a_call_that_was_given_up_keeps_its_thread_until_it_returns() -> None:
-    started, release, ran = threading.Event(), threading.Event(), []
+    started, release, ran = threading.Event(), threading.Event(), list[int]()
 
     def block(state: Trail) -> Trail:
         if state.n == 0:
@@ -385,7 +388,7 @@ async def test_ex5_a_node_gets_the_runs_services_by_type() -> None:
     seen: list[object] = []
 
     def look(state: Trail, ctx: Context) -> Trail:
-        seen.extend((ctx.service(Mailer), ctx.service(LoudMailer), ctx.service(dict)))
+        seen.extend((ctx.service(Mailer), ctx.service(LoudMailer), ctx.service(asyncio.Event)))
         return state
 
     graph = StateGraph(Trail).add_node("A", look, inline=True).compile()

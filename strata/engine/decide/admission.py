@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from strata.checkpoint.metadata import hops_of
+from strata.checkpoint.metadata import hops_of, is_storable
 from strata.checkpoint.record import Checkpoint, DecisionRecord
 from strata.checkpoint.version import READABLE_VERSIONS
 from strata.engine.decide.takeover import take_over
@@ -60,6 +60,22 @@ def admit_run(stored: Stored | None, thread_id: str, *, start_over: bool) -> int
     if not start_over and stored.checkpoint.state_name not in {"completed", "ended"}:
         raise ThreadExists(thread_id, state_name=stored.checkpoint.state_name, sequence=stored.sequence)
     return stored.sequence
+
+
+def check_answer(answer: Signal[Any], thread_id: str) -> None:
+    """Refuse what is no answer at all, before the thread is looked at.
+
+    Raises:
+        SignalRefused: it is something else, or its reviewer cannot be stored.
+    """
+    if not isinstance(answer, Signal):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise SignalRefused(
+            f"cannot resume thread '{thread_id}': an answer is graph.approve(reviewer), graph.reject(reviewer) or graph.amend(), not {answer!r:.80}",
+            thread_id=thread_id,
+        )
+    reviewer = answer.reviewer
+    if not isinstance(reviewer, str) or not is_storable(reviewer):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise SignalRefused(f"cannot resume thread '{thread_id}': a reviewer is storable text, not {reviewer!r:.80}", thread_id=thread_id)
 
 
 def admit_resume(
@@ -274,7 +290,17 @@ def rehydrated(checkpoint: Checkpoint, plan: GraphPlan, data: msgspec.Raw, threa
     try:
         return plan.codec.decode(data)
     except StateUnreadable as error:
+        if data is not checkpoint.frozen_state and _reads(plan, checkpoint.frozen_state):  # then it is the answer that does not fit
+            raise SignalRefused(f"failed to rehydrate state for thread '{thread_id}': {error}", thread_id=thread_id) from error
         raise _unreadable(checkpoint, thread_id, error) from error
+
+
+def _reads(plan: GraphPlan, data: msgspec.Raw) -> bool:
+    try:
+        plan.codec.decode(data)
+    except StateUnreadable:
+        return False
+    return True
 
 
 def _unreadable(checkpoint: Checkpoint, thread_id: str, error: StateUnreadable) -> CheckpointUnreadable:
