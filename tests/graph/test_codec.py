@@ -21,7 +21,7 @@ import pytest
 from strata.errors import OverrideRefused, StateRefused, StateUnreadable
 from strata.graph.codec import Check, StateCodec
 from strata.graph.nesting import depth_of
-from strata.graph.state import State
+from strata.graph.state import State, StateMeta
 
 
 class Colour(enum.Enum):
@@ -495,7 +495,7 @@ def test_mig_06_text_for_a_float_fails_the_node() -> None:
         (b'{"total":1e400}', "$.total"),
         (b'{"lines":[{"name":1}]}', "$.lines[0].name"),
         (b'{"note":"\xff"}', None),
-        (b'{"extra":' + b"[" * 5000 + b"]" * 5000 + b"}", None),
+        (b'{"extra":' + b"[" * 200_000 + b"]" * 200_000 + b"}", None),
     ],
 )
 def test_bytes_that_hold_no_such_state_say_where(data: bytes, path: str | None) -> None:
@@ -525,6 +525,14 @@ def test_a_float_field_accepts_a_whole_number() -> None:
 
 def test_raw_bytes_are_decoded_as_they_are() -> None:
     assert full.decode(msgspec.Raw(b'{"count":2}')).count == 2
+
+
+def test_fields_that_python_has_no_syntax_for_are_checked_too() -> None:
+    odd: Any = StateMeta("Odd", (State,), {"__annotations__": {"class": int}, "__module__": __name__})
+    codec: StateCodec[Any] = StateCodec(odd)
+    good, bad = odd(**{"class": 1}), odd(**{"class": "x"})
+    assert checked(good) == good
+    assert refused(lambda: codec.check_result(good, bad, "draft")).path == "Odd.class"
 
 
 # Nesting
