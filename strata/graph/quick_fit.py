@@ -3,8 +3,8 @@
 They decide nothing: whatever they do not call fine goes to the walk in `strata.graph.unfit`, which is the rule. So a
 shape that is rare may be left to that walk here.
 
-A state of 1 KB with 20 messages, in units of its encoding (2 us): one other field 0.15, a window of messages moved by one
-0.8, all fields 1.5; the walk 150.
+A state of 1 KB with 20 messages, processor time: one other field 0.25 us, a window of messages moved by one 1.6, all fields
+2.9; encoding it 2, the walk some 300.
 """
 
 from __future__ import annotations

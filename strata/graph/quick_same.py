@@ -1,7 +1,7 @@
 """Comparisons written for one state type: "certainly the same, types and all", faster than the bytes were decoded.
 
 As in `strata.graph.quick_fit`, whatever they do not call the same goes to the walk in `strata.graph.unfit`, which is the
-rule. A state of 1 KB with 20 messages takes twice its encoding (2 us); decoding it takes two and a half.
+rule. A state of 1 KB with 20 messages takes 3 us of processor time; decoding it takes 5, encoding 2.
 """
 
 from __future__ import annotations

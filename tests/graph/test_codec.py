@@ -311,6 +311,14 @@ def test_mig_01_a_value_that_would_not_come_back_fails_the_node_with_its_path(
     assert str(error).startswith(f"node 'draft' returned a state that cannot be stored: {path}: expected ")
 
 
+@pytest.mark.parametrize(("field", "value", "path", "found"), BAD)
+def test_full_finds_it_without_a_look_at_what_was_returned(field: str, value: Any, path: str, found: str) -> None:
+    changes: dict[str, Any] = {field: value}
+    after = full.check_type(Order().replace(**changes), "draft")
+    error = refused(lambda: full.check_stored(after, full.encode(after), "draft"))
+    assert (error.path, error.found[: len(found)]) == (path, found)
+
+
 def test_ser_05_the_error_names_the_place_and_the_node_and_not_the_content() -> None:
     error = refused(lambda: full.check_result(None, Order(extra={"deep": [ValueError("secret")]}), "draft"))
     assert error.path == "Order.extra['deep'][0]"

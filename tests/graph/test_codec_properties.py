@@ -211,6 +211,8 @@ def test_a_value_meant_for_another_type_is_accepted_exactly_if_it_comes_back(dat
         else:
             with pytest.raises(StateRefused):
                 codec.check_result(before, state, "draft")
+            with pytest.raises(StateRefused):
+                codec.check_stored(state, codec.encode(state), "draft")
 
 
 @given(data=st.data(), field=FIELDS)
