@@ -25,9 +25,10 @@ def main() -> None:
             measured = measure(commands[job])
             runs[job].append(measured)
             print(f"{number + 1}/{options.rounds} {job[0]:10} {job[1]:12} {measured.get('us', measured.get('error'))}", flush=True)
-    _keep(runs)
-    print()
-    print_table(rows, runs)
+    if rows:
+        _keep(runs)
+        print()
+        print_table(rows, runs)
     if not options.only or "w10" in options.only:
         print_imports(measure_imports([name for name in SCRIPTS if name in options.contenders]))
 

@@ -50,5 +50,6 @@ def _show(result: Checked) -> None:
     for problem in result.problems:
         where = result.target if problem.file is None else f"{problem.file}:{problem.line}"
         node = "" if problem.node is None else f" (node {problem.node})"
-        terminal.show(f"{where}: {problem.severity}: {problem.text} [{problem.code}]{node}")
+        advice = "" if problem.hint is None else f" {problem.hint}"
+        terminal.show(f"{where}: {problem.severity}: {problem.text}{advice} [{problem.code}]{node}")
     terminal.show(f"{result.target}: {result.status}")

@@ -30,6 +30,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     related: str | None
     file: str | None
     line: int | None
+    hint: str | None
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +68,7 @@ def _fault(problem: Problem) -> Fault:
         related=problem.related,
         file=None if problem.place is None else problem.place.file,
         line=None if problem.place is None else problem.place.line,
+        hint=problem.hint,
     )
 
 

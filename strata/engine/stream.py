@@ -91,7 +91,7 @@ class Channel:
             self._put_or_drop(msgspec.structs.replace(event, sequence=self._sent))
 
     async def finish(self) -> None:
-        """No more events; the reader ends after those that are buffered."""
+        """No more events; readers end after those that are buffered."""
         if not self._closed:
             await self._queue.put(None)
 
@@ -100,11 +100,13 @@ class Channel:
         self._closed = True
         while not self._queue.empty():
             self._queue.get_nowait()
+        self._queue.put_nowait(None)
 
     async def __aiter__(self) -> AsyncIterator[StreamEvent]:
         while (event := await self._queue.get()) is not None:
             yield event
+        self._put_or_drop(None)  # for the next reader, who would wait for ever
 
-    def _put_or_drop(self, event: StreamEvent) -> None:
+    def _put_or_drop(self, event: StreamEvent | None) -> None:
         if not self._queue.full():
             self._queue.put_nowait(event)

@@ -8,7 +8,6 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import Any
@@ -55,7 +54,11 @@ class WorkerThreads:
         """
         await self._take_slot(node)
         job = Job(function)
-        self._crew.post(job)
+        try:
+            self._crew.post(job)
+        except BaseException:  # the system has no thread left
+            self._crew.free_slot()
+            raise
         try:
             return await job.future
         except asyncio.CancelledError:
@@ -100,13 +103,13 @@ class _Crew:
     def give_back(self, waiter: asyncio.Future[bool]) -> None:
         """The waiter was cancelled; if it had been given a slot, the next one gets it."""
         if waiter.done() and not waiter.cancelled() and waiter.result():
-            self._free_slot()
+            self.free_slot()
 
     def post(self, job: Job) -> None:
         with self._lock:
             if self._threads < self._busy:
+                threading.Thread(target=self._work, name=f"strata-worker-{self._threads + 1}", daemon=True).start()
                 self._threads += 1
-                threading.Thread(target=self._work, name=f"strata-worker-{self._threads}", daemon=True).start()
         self._jobs.put(job)
 
     def dismiss(self) -> None:
@@ -123,23 +126,22 @@ class _Crew:
                     result = job.context.run(job.call)
                 except BaseException as raised:
                     error = raised
-            self._free_slot()
-            _deliver(job, result, error)
+            self.free_slot()
+            _told(job.loop, _settle, job.future, result, error)
             del job, result, error  # an idle thread keeps nothing of the run alive
 
     def _grant(self, waiter: asyncio.Future[bool]) -> None:
         if waiter.done():  # it gave up meanwhile
-            self._free_slot()
+            self.free_slot()
         else:
             waiter.set_result(True)
 
-    def _free_slot(self) -> None:
+    def free_slot(self) -> None:
         with self._lock:
             while self._waiters:
                 waiter = self._waiters.popleft()
                 loop = waiter.get_loop()
-                if not waiter.done() and not loop.is_closed():
-                    loop.call_soon_threadsafe(self._grant, waiter)
+                if not waiter.done() and _told(loop, self._grant, waiter):
                     return
             self._busy -= 1
 
@@ -149,10 +151,13 @@ def _give_up(waiter: asyncio.Future[bool]) -> None:
         waiter.set_result(False)
 
 
-def _deliver(job: Job, result: object, error: BaseException | None) -> None:
-    if not job.loop.is_closed():
-        with suppress(RuntimeError):  # the loop may be closed between the test and the call: nobody waits then
-            job.loop.call_soon_threadsafe(_settle, job.future, result, error)
+def _told(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: object) -> bool:
+    """Whether `loop` will call back; a closed one will not, and nobody waits there."""
+    try:
+        loop.call_soon_threadsafe(callback, *arguments)
+    except RuntimeError:
+        return False
+    return True
 
 
 def _settle(future: asyncio.Future[Any], result: object, error: BaseException | None) -> None:
@@ -160,7 +165,9 @@ def _settle(future: asyncio.Future[Any], result: object, error: BaseException | 
         return
     if error is None:
         future.set_result(result)
-    elif isinstance(error, StopIteration):
-        future.set_exception(RuntimeError("the handler raised StopIteration"))
+    elif isinstance(error, StopIteration):  # which no future takes
+        told = RuntimeError("the handler raised StopIteration")
+        told.__cause__ = error
+        future.set_exception(told)
     else:
         future.set_exception(error)

@@ -98,11 +98,11 @@ def _commit(run: Run, level: Level, node: NodePlan, result: object) -> Step:
     """
     if level.interrupt.sent:  # the handler took a cancellation and gave a state all the same: it counts
         level.interrupt.settle()
-    state = level.check_result(level.state, result, node.name)
+    if level.stores or node.pauses:  # stored before the node counts as committed: what cannot be fails it
+        state, stored = _storable(level, node, result)
+    else:
+        state, stored = level.check_result(level.state, result, node.name), None
     step = next_step(node, state)
-    stored = None
-    if level.stores or node.pauses:  # made before the node counts as committed: what cannot be stored fails it
-        stored = _storable(level, node, state)
     if step is FINISH or node.pauses:
         level.ending = _ending(run, node, state, step)
     level.state, level.stored = state, stored
@@ -111,11 +111,13 @@ def _commit(run: Run, level: Level, node: NodePlan, result: object) -> Step:
     return step
 
 
-def _storable(level: Level, node: NodePlan, state: Any) -> msgspec.Raw:
+def _storable(level: Level, node: NodePlan, result: object) -> tuple[Any, msgspec.Raw]:
+    """The node's state and its bytes. Reading the bytes back finds all that a look at the fields does, which is then spared."""
     codec = level.plan.codec
+    state = codec.check_type(result, node.name) if codec.check == "full" else codec.check_result(level.state, result, node.name)
     data = codec.encode(state, level=level.depth)
     codec.check_stored(state, data, node.name)
-    return msgspec.Raw(data)
+    return state, msgspec.Raw(data)
 
 
 def _ending(run: Run, node: NodePlan, state: object, step: Step) -> Ending | None:

@@ -34,7 +34,7 @@ A group or a map, inside its attempt:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -124,7 +124,7 @@ class Watch:
     # The run
 
     @contextmanager
-    def run(self, mode: RunMode, *, priority: int | None = None) -> Iterator[None]:
+    def run(self, mode: RunMode, *, priority: int | None = None) -> Generator[None]:
         """Around the whole call. An exception that goes through is a refusal, or the store's, and the run's failure (sheet 1)."""
         self._began, self._mode = self.seconds(), mode
         attributes: dict[str, Value] = {**self.attributes(), "strata.run.mode": mode}
@@ -182,7 +182,7 @@ class Watch:
     # Its nodes
 
     @contextmanager
-    def node(self, path: str) -> Iterator[NodeWatch]:
+    def node(self, path: str) -> Generator[NodeWatch]:
         """Around all attempts of a node."""
         with self._instrument.span(path, {**self.attributes(), "strata.node.path": path}) as span:
             node = self._nodes[path] = NodeWatch(self, self._instrument, path, span)
@@ -193,7 +193,7 @@ class Watch:
                 del self._nodes[path]
 
     @contextmanager
-    def branch(self, path: str, attempt: int) -> Iterator[BranchWatch]:
+    def branch(self, path: str, attempt: int) -> Generator[BranchWatch]:
         """Around a branch or an item; `attempt` is the group's."""
         attributes = {**self.attributes(), "strata.node.path": path, "strata.attempt": attempt}
         with self._instrument.span(path, attributes) as span:
@@ -242,7 +242,7 @@ class NodeWatch:
         self.attempt_span: Span = span
 
     @contextmanager
-    def attempt(self, number: int) -> Iterator[AttemptWatch]:
+    def attempt(self, number: int) -> Generator[AttemptWatch]:
         """Around the user's code, or the parts of a group or a map, or the child of a subgraph."""
         self._attempt = number
         attributes = {**self._watch.attributes(), "strata.node.path": self._path, "strata.attempt": number}

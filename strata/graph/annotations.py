@@ -88,7 +88,7 @@ def _mentions(meant: Any, classes: tuple[type[Any], ...]) -> bool:
         return True
     if (text := text_of(meant)) is not None:  # quoted inside: list["Payment"]
         return any(has_word(text, kind.__name__) for kind in classes)
-    if hasattr(meant, "__value__"):  # `type Results = ...`
-        return _mentions(meant.__value__, classes)
+    if (aliased := getattr(meant, "__value__", None)) is not None:  # `type Results = ...`
+        return _mentions(aliased, classes)
     origin = get_origin(meant)
     return origin is not None and (_mentions(origin, classes) or any(_mentions(part, classes) for part in get_args(meant)))

@@ -135,16 +135,17 @@ def timer_body(delay: timedelta | float | None, *, until: Any, fold: Any, where:
 def _branch(part: Any, where: str, names: Mapping[str, Any], place: Place | None) -> BranchSpec:
     if isinstance(part, Node | Wired):
         raise TypeError(f"{where}: {part} is no branch: a branch is a plain function, which has no edges and policies of its own")
-    made = part if isinstance(part, Branch) else None
-    fn = part if made is None else made.fn
-    name = name_of(fn) if made is None else made.name
-    if name is None:
-        raise TypeError(f"{where}: the branch {fn!r} has no name of its own: give it one, branch('name', ...)")
+    if isinstance(part, Branch):
+        named: Branch[Any] = part  # pyright: ignore[reportUnknownVariableType]
+    elif (name := name_of(part)) is not None:
+        named = Branch[Any](name, part, metadata=None, inline=False, place=place)
+    else:
+        raise TypeError(f"{where}: the branch {part!r} has no name of its own: give it one, branch('name', ...)")
     return BranchSpec(
-        name=name,
-        handler=handler_of(fn, where=f"{where}: branch '{name}'", inline=made is not None and made.inline, names=names),
-        metadata=None if made is None or made.metadata is None else dict(made.metadata),
-        place=place if made is None else made.place,
+        name=named.name,
+        handler=handler_of(named.fn, where=f"{where}: branch '{named.name}'", inline=named.inline, names=names),
+        metadata=None if named.metadata is None else dict(named.metadata),
+        place=named.place,
     )
 
 
@@ -170,7 +171,7 @@ def _fanout(merge: Any, settings: FanoutSettings, parts: str, *, where: str, nam
 
 def _child(child: object, where: str) -> CompiledGraph[Any]:
     if isinstance(child, CompiledGraph):
-        return child
+        return child  # pyright: ignore[reportUnknownVariableType]
     advice = ": compile it first" if hasattr(child, "compile") else ""
     raise TypeError(f"{where} runs a compiled graph, not {child!r}{advice}")
 

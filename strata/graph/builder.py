@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from inspect import isclass
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Generic, LiteralString, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, LiteralString, Never, Self, TypeVar
 
 from strata.graph.decorators import TopDecorator
 from strata.graph.draft import Draft, Edge, TimeoutRoute, draft_of, metadata_of_branches
@@ -101,11 +101,11 @@ class StateGraph(Drawn, Generic[S]):
 
     # Decorated
 
-    def start(self, node: Node[S, NodeFunction[S], N, T] | Composite[S, Any, N, T], /) -> Wiring[S, N, T]:
-        """The node that every run starts at.
+    def start(self, node: Node[S, NodeFunction[S], N, T] | Composite[S, Any, N, T], /, *others: Never) -> Wiring[S, N, T]:
+        """The node that every run starts at; there is one, and `others` are here to say so.
 
         Raises:
-            TypeError: it is no node, one of another state, or this builder has been given data already.
+            TypeError: it is no node, one of another state, there are several, or this builder has been given data already.
         """
         if self._has_data():
             raise TypeError("start() is for a graph of decorated nodes, and this builder was given data: build the graph in one form")

@@ -20,6 +20,11 @@ class Join(Generic[A_co]):
 
     __slots__ = ("count", "description", "policy", "predicate")
 
+    policy: JoinPolicy
+    count: int | None
+    predicate: Callable[[Any], bool] | None
+    description: str | None
+
     def __init__(
         self,
         policy: JoinPolicy,

@@ -93,7 +93,8 @@ def when(guard: Any, /, *, to: Any) -> Any:
     """
     place = place_of(caller())
     target = target_name(to, f"{place}: @when")
-    if not callable(guard):
+    asked: object = guard
+    if not callable(asked):
         raise TypeError(f"{place}: @when asks a function of the state first, and {guard!r} is none: @when(needs_work, to='{target}')")
     return Guarded[Any, Any](EdgeSpec(target=target, guard=guard, place=place))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from inspect import isclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -95,7 +95,7 @@ def matcher(on: ErrorMatch, where: str) -> Callable[[Exception], bool]:
         TypeError: it is neither.
     """
     if isclass(on) or isinstance(on, tuple):
-        kinds: tuple[Any, ...] = on if isinstance(on, tuple) else (on,)
+        kinds = cast("tuple[Any, ...]", on if isinstance(on, tuple) else (on,))
         if wrong := [kind for kind in kinds if not (isclass(kind) and issubclass(kind, BaseException))]:
             raise TypeError(f"{where} on= is a class of errors, a tuple of them or a predicate, and {wrong[0]!r} is no class of errors")
         return lambda error: isinstance(error, kinds)

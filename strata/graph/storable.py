@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import PurePath
+from types import UnionType
 from typing import Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -83,7 +84,7 @@ def _reason_of_class(cls: Any) -> str:
         return "functions and other live objects cannot be stored: keep a name, and look the object up with ctx.service(...)"
     for known, advice in REPLACEMENTS:
         if isinstance(origin, type) and issubclass(origin, known):
-            return f"a {name_of(origin)} does not come back from JSON: {advice}"
+            return f"{name_of(origin)} does not come back from JSON: {advice}"
     return f"{name_of(origin)} does not come back from JSON: make it a msgspec.Struct or a dataclass, or keep what it is made from"
 
 
@@ -173,9 +174,9 @@ def _located_in_field(hint: Any, path: str, seen: set[Any]) -> Iterator[StateFie
             msgspec.json.Decoder(hint)
         yield from faults
     except (TypeError, NameError, AttributeError) as error:
-        for inner in _classes_in(hint):
+        for inner, step in _classes_in(hint):
             if inner not in seen and not _is_fine(inner):
-                yield from _located(inner, path, error, seen)
+                yield from _located(inner, path + step, error, seen)
                 return
         yield StateFieldFault(path=path, reason=_plain(error))
 
@@ -188,14 +189,16 @@ def _is_fine(cls: type[Any]) -> bool:
     return True
 
 
-def _classes_in(hint: Any) -> Iterator[type[Any]]:
-    """The classes with fields that an annotation mentions."""
+def _classes_in(hint: Any, step: str = "") -> Iterator[tuple[type[Any], str]]:
+    """The classes with fields that an annotation mentions, each with its step of the path."""
     if isinstance(hint, type):
         cls = cast("type[Any]", hint)
         if any(hasattr(cls, mark) for mark in ("__struct_fields__", "__dataclass_fields__", "__attrs_attrs__", "__total__", "_fields")):
-            yield cls
+            yield cls, step
+    origin = get_origin(hint)
+    inside = "" if not isinstance(origin, type) or origin is UnionType else "{}" if issubclass(origin, Mapping) else "[]"
     for part in get_args(hint):
-        yield from _classes_in(part)
+        yield from _classes_in(part, step + inside)
 
 
 def _unresolved(cls: type[Any], path: str, unknown: NameError) -> tuple[StateFieldFault, ...]:

@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 from msgspec import inspect
 
-from strata.graph.shapes import HIGHEST_INTEGER, JSON_VALUE, LOWEST_INTEGER, Shape, class_of, describe, may_be_unset, name_of
+from strata.graph.shapes import HIGHEST_INTEGER, JSON_VALUE, LOWEST_INTEGER, RECORD_DEPTH, Shape, class_of, describe, may_be_unset, name_of
 
 SCALARS: dict[type[Shape], type[Any]] = {
     inspect.BoolType: bool,
@@ -68,7 +68,7 @@ def _unfit_container(shape: Shape, value: Any, path: str, room: int) -> Unfit | 
     if not is_made_of(shape, value):
         return _of_type(value, path, describe(shape))
     if room <= 0:
-        return Unfit(path, "fewer levels of nesting", "one level more than other engines read")
+        return Unfit(path, f"no level of nesting more (other engines read {RECORD_DEPTH} in one record)", "more levels")
     parts = members(shape, value, path)
     if isinstance(parts, Unfit):
         return parts
@@ -115,8 +115,10 @@ def members(shape: Shape, value: Any, path: str) -> Sequence[Member] | Unfit:
             return [(part, item, f"[{index}]") for index, (part, item) in enumerate(zip(shape.item_types, value, strict=True))]
         case inspect.DictType():
             return list(_pairs(shape, value))
-        case inspect.ListType() | inspect.VarTupleType() | inspect.SetType() | inspect.FrozenSetType():
+        case inspect.ListType() | inspect.VarTupleType():
             return [(shape.item_type, item, f"[{index}]") for index, item in enumerate(value)]
+        case inspect.SetType() | inspect.FrozenSetType():
+            return [(shape.item_type, item, "[]") for item in value]
         case _:
             return []
 
@@ -174,12 +176,11 @@ _JSON_SCALARS: dict[type[Any], Shape] = {str: inspect.StrType(), int: inspect.In
 
 def _unfit_union(shape: inspect.UnionType, value: Any, path: str, room: int) -> Unfit | None:
     """A value belongs to the one member of its type (msgspec allows no two that JSON would confuse); that one says what is wrong."""
-    verdicts = [first_unfit(member, value, path, room) for member in shape.types]
-    if any(verdict is None for verdict in verdicts):
+    verdicts = [(member, first_unfit(member, value, path, room)) for member in shape.types]
+    if any(verdict is None for _, verdict in verdicts):
         return None
-    deeper = [verdict for verdict in verdicts if verdict is not None and verdict.path != path]
-    same_type = [verdict for member, verdict in zip(shape.types, verdicts, strict=True) if SCALARS.get(type(member)) is type(value)]
-    return next(iter([*deeper, *same_type]), None) or _of_type(value, path, describe(shape))
+    of_its_type = [verdict for member, verdict in verdicts if SCALARS.get(type(member)) is type(value) or is_made_of(member, value)]
+    return next(iter(of_its_type), None) or _of_type(value, path, describe(shape))
 
 
 def _unfit_scalar(shape: Shape, value: Any, path: str) -> Unfit | None:

@@ -54,16 +54,24 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
         thread_id, run_id: the outermost call's, at every depth.
         sequence: 1, 2, 3, ... in the run, without gaps; observers get events in this order.
         timestamp: when it was recorded, in UTC; it never falls within a run.
-        node_path: the node's qualified path (`Work/Send`, `Fan/k1/assess`); None where the event is the run's.
-        attempt: the node's attempt then, from 1 (of a branch: its group's); None where the event is the run's.
     """
 
     thread_id: str = ""
     run_id: str = ""
     sequence: int = 0
     timestamp: datetime = EPOCH
-    node_path: str | None = None
-    attempt: int | None = None
+
+
+class NodeEvent(RunEvent, frozen=True, kw_only=True):
+    """Something that happened at a node; an event that is not one of these is the run's.
+
+    Attributes:
+        node_path: qualified (`Work/Send`, `Fan/k1/assess`).
+        attempt: the node's attempt then, from 1; of a branch: its group's.
+    """
+
+    node_path: str
+    attempt: int
 
 
 # The run
@@ -165,65 +173,49 @@ class HopLimitExceeded(RunEvent, frozen=True, kw_only=True):
 # Its nodes
 
 
-class NodeStarted(RunEvent, frozen=True, kw_only=True):
+class NodeStarted(NodeEvent, frozen=True, kw_only=True):
     """Before the first attempt."""
 
-    node_path: str
-    attempt: int
 
-
-class RetryScheduled(RunEvent, frozen=True, kw_only=True):
+class RetryScheduled(NodeEvent, frozen=True, kw_only=True):
     """`attempt` failed and another follows after `delay`."""
 
-    node_path: str
-    attempt: int
     error: str
     timed_out: bool
     delay: float
 
 
-class NodeCompleted(RunEvent, frozen=True, kw_only=True):
+class NodeCompleted(NodeEvent, frozen=True, kw_only=True):
     """Exactly one for each `NodeStarted`. `duration` is that of all attempts; `fallback` is the node that takes over a failure."""
 
-    node_path: str
-    attempt: int
     result: NodeResult
     duration: float
     error: str | None = None
     fallback: str | None = None
 
 
-class BranchStarted(RunEvent, frozen=True, kw_only=True):
+class BranchStarted(NodeEvent, frozen=True, kw_only=True):
     """A branch of a group or an item of a map."""
 
-    node_path: str
-    attempt: int
 
-
-class BranchCompleted(RunEvent, frozen=True, kw_only=True):
+class BranchCompleted(NodeEvent, frozen=True, kw_only=True):
     """Exactly one for each `BranchStarted`. One that the run, or the group's own timeout, stopped is cancelled without a reason."""
 
-    node_path: str
-    attempt: int
     result: BranchResult
     duration: float
     error: str | None = None
     reason: BranchReason | None = None
 
 
-class MapExpanded(RunEvent, frozen=True, kw_only=True):
+class MapExpanded(NodeEvent, frozen=True, kw_only=True):
     """The keys of an attempt of a map, in the order of its list; they are sound, and no item has started."""
 
-    node_path: str
-    attempt: int
     keys: tuple[str, ...]
 
 
-class JoinDecided(RunEvent, frozen=True, kw_only=True):
+class JoinDecided(NodeEvent, frozen=True, kw_only=True):
     """A join that is not `all` is decided; `deciding` met it, in that order. Between the deciding branch's end and the losers'."""
 
-    node_path: str
-    attempt: int
     policy: Literal["first_success", "first_matching", "quorum"]
     met: bool
     deciding: tuple[str, ...]
@@ -232,21 +224,17 @@ class JoinDecided(RunEvent, frozen=True, kw_only=True):
 # What its nodes call
 
 
-class ToolCallStarted(RunEvent, frozen=True, kw_only=True):
+class ToolCallStarted(NodeEvent, frozen=True, kw_only=True):
     """A registry was asked for a tool; the name is not looked up yet."""
 
-    node_path: str
-    attempt: int
     tool: str
     call_id: str
     caller_id: str | None = None
 
 
-class ToolCallCompleted(RunEvent, frozen=True, kw_only=True):
+class ToolCallCompleted(NodeEvent, frozen=True, kw_only=True):
     """Exactly one for each `ToolCallStarted`."""
 
-    node_path: str
-    attempt: int
     tool: str
     call_id: str
     result: ToolResult
@@ -254,11 +242,9 @@ class ToolCallCompleted(RunEvent, frozen=True, kw_only=True):
     error: str | None = None
 
 
-class ModelCallStarted(RunEvent, frozen=True, kw_only=True):
+class ModelCallStarted(NodeEvent, frozen=True, kw_only=True):
     """A model is about to be asked. `call_id` is a UUID of version 7."""
 
-    node_path: str
-    attempt: int
     model: str
     call_id: str
     operation: Literal["chat", "embeddings"]
@@ -266,11 +252,9 @@ class ModelCallStarted(RunEvent, frozen=True, kw_only=True):
     route: str | None = None
 
 
-class ModelCallCompleted(RunEvent, frozen=True, kw_only=True):
+class ModelCallCompleted(NodeEvent, frozen=True, kw_only=True):
     """Exactly one for each `ModelCallStarted`. Tokens are those that the provider reported, never an estimate."""
 
-    node_path: str
-    attempt: int
     model: str
     call_id: str
     operation: Literal["chat", "embeddings"]
@@ -292,11 +276,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     call_id: str | None = None
 
 
-class ModelRouted(RunEvent, frozen=True, kw_only=True):
+class ModelRouted(NodeEvent, frozen=True, kw_only=True):
     """A route is done. `attempts` has every candidate once, as declared; `answered` is the one that answered, with its `model`."""
 
-    node_path: str
-    attempt: int
     route: str
     call_id: str
     answered: str | None

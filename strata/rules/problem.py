@@ -24,7 +24,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     node: str | None = None
     related: str | None = None
     place: Place | None = None
+    hint: str | None = None
+    """What to do about it, where `text`, which other engines share, does not say."""
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place is not None else ""
-        return f"{where}{self.severity}: {self.text} [{self.code}]"
+        advice = f" {self.hint}" if self.hint is not None else ""
+        return f"{where}{self.severity}: {self.text}{advice} [{self.code}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from strata.rules import codes
 from strata.rules.cycles import closing_edges
@@ -50,7 +50,9 @@ def _dangling_edges(level: Level, network: Network) -> Iterator[Problem]:
             fault = f"starts at '{source}', which is not a node in the graph."
         else:
             fault = f"connects '{source}' and '{target}', neither of which is a node in the graph."
-        yield _error(codes.DANGLING_EDGE, f"Edge '{source}' -> '{target}' {fault}", source, target, place=edge.place)
+        unknown = edge.target if edge.source in network.nodes else edge.source
+        hint = _did_you_mean(unknown, network.nodes)
+        yield _error(codes.DANGLING_EDGE, f"Edge '{source}' -> '{target}' {fault}", source, target, place=edge.place, hint=hint)
 
 
 def _orphans(level: Level, network: Network) -> Iterator[Problem]:
@@ -121,5 +123,12 @@ def _count(count: int | None) -> str:
     return "none" if count is None else str(count)
 
 
-def _error(code: str, text: str, node: str, related: str | None = None, *, place: Place | None = None) -> Problem:
-    return Problem(code=code, severity="error", text=text, node=node, related=related, place=place)
+def _did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    from difflib import get_close_matches  # loaded for a fault only
+
+    near = get_close_matches(name, list(known), 1)
+    return f"Did you mean '{near[0]}'?" if near else None
+
+
+def _error(code: str, text: str, node: str, related: str | None = None, *, place: Place | None = None, hint: str | None = None) -> Problem:
+    return Problem(code=code, severity="error", text=text, node=node, related=related, place=place, hint=hint)

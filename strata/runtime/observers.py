@@ -17,7 +17,7 @@ import asyncio
 import inspect
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
@@ -45,7 +45,7 @@ async def watched(
     observers: Sequence[Observer],
     instrument: Instrument | None,
     priority: int | None = None,
-) -> AsyncIterator[Watch | None]:
+) -> AsyncGenerator[Watch | None]:
     """Around a call that works on a thread: its watch, or None where nobody watches. Leaving it delivers what was recorded."""
     if not observers and instrument is None:
         yield None

@@ -15,7 +15,7 @@ from strata.checkpoint.metadata import merge, recoveries_of
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.transitions import claimed, ended, reopened, stamped
 from strata.engine.conclude import conclude, record_abandoned, superseded
-from strata.engine.decide.admission import Due, Entry, admit_recover, admit_resume, admit_run
+from strata.engine.decide.admission import Due, Entry, admit_recover, admit_resume, admit_run, check_answer
 from strata.engine.decide.ending import Endable, admit_end, admit_reopen
 from strata.engine.decide.preflight import TimesOut
 from strata.engine.decide.takeover import owns
@@ -29,7 +29,7 @@ from strata.engine.run import Run
 from strata.engine.stream import Channel, Overflow, StreamEvent
 from strata.engine.threads import WorkerThreads
 from strata.engine.walk import walk
-from strata.errors import OptionRefused, SignalRefused, StateRefused, ThreadChanged, ThreadNotFound
+from strata.errors import OptionRefused, StateRefused, ThreadChanged, ThreadNotFound
 from strata.graph.answers import Event, Signal
 from strata.graph.clock import Clock, Timer
 from strata.graph.compiled import CompiledGraph
@@ -110,8 +110,8 @@ class Operations:
     ) -> Outcome[Any]:
         """Go on with a waiting, failed or cancelled thread; a timeout without a route ends it."""
         options = self._check(given)
-        if isinstance(answer, Event) and not answer.type.strip():
-            raise SignalRefused("a signal needs an event type", thread_id=thread_id)
+        if answer is not None:
+            check_answer(answer, thread_id)
         stored = await _load(self, thread_id)
         now = wire_time(self.clock.time())
         try:
@@ -134,6 +134,8 @@ class Operations:
     async def end(self, thread_id: str, given: RunOptions, *, by: str | None, force: bool) -> Cancelled[Any]:
         """End a thread for good. If it changes meanwhile, decide anew."""
         options = self._check(given)
+        if by is not None:
+            check_id(by, "the name of who ends a thread")
         for _ in range(ROUNDS):
             found = admit_end(await _load(self, thread_id), thread_id, self.plan, force=force)
             if found.already:
@@ -154,6 +156,8 @@ class Operations:
 
     async def reopen(self, thread_id: str, *, by: str | None) -> Thread[Any]:
         """Give a thread that is stuck behind a stamp its record again, so that it can be resumed once more."""
+        if by is not None:
+            check_id(by, "the name of who reopens a thread")
         checkpoint, sequence = admit_reopen(await _load(self, thread_id), thread_id, self.plan)
         record = reopened(checkpoint, by=by, now=wire_time(self.clock.time()))
         return Thread.of(Stored(record, await self.store.save_if_latest(record, sequence)), self.plan.codec)
@@ -329,7 +333,8 @@ async def _write_first(run: Run, first: Checkpoint, changed: str) -> None:
 async def _walk_or_abandon(run: Run, level: Level) -> Any:
     try:
         return await walk(run, level)
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+        run.interrupt.calling = False
         if not run.durable:
             await _shielded(record_abandoned(run, level))
         raise

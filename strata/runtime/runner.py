@@ -50,8 +50,11 @@ class Runner(Generic[S]):
         clock: Clock = SYSTEM,
         max_threads: int = 40,
     ) -> None:
+        from strata.graph.compiled import CompiledGraph
         from strata.runtime.operations import Operations  # loads the engine, which a program that makes no runner does not pay for
 
+        if not isinstance(graph, CompiledGraph):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"a runner runs what compile() gave, not {type(graph).__name__}: Runner(graph.compile(...), store)")
         self._operations = Operations(graph, store, services=services, clock=clock, max_threads=max_threads)
 
     async def run(self, thread_id: str, state: S, /, *, start_over: bool = False, **options: Unpack[RunOptions]) -> Outcome[S]:

@@ -10,6 +10,7 @@ from typing import Generic, Self, TypeVar
 from strata.engine.outcomes import Outcome
 from strata.engine.stream import Channel, StreamEvent
 from strata.errors import StrataError
+from strata.runtime.loops import require_asyncio
 
 S = TypeVar("S")
 
@@ -42,6 +43,9 @@ class RunStream(Generic[S]):
         return self._task.result()
 
     async def __aenter__(self) -> Self:
+        if self._task is not None:
+            raise StrataError("this stream was entered before: make a new one, a stream is one run")
+        require_asyncio()
         self._task = asyncio.create_task(self._run(), name="strata-stream")
         started = asyncio.create_task(self._channel.started.wait(), name="strata-stream-start")
         try:
@@ -59,11 +63,13 @@ class RunStream(Generic[S]):
         assert self._task is not None
         if not self._task.done():
             await self._abandon()
-        elif kind is None and not self._task.cancelled():
-            self._task.result()  # raises a store's failure that the reader has not met
+        failure = None if self._task.cancelled() else self._task.exception()
+        if kind is None and failure is not None:
+            raise failure  # the store's, which the reader has not met
 
     async def __aiter__(self) -> AsyncIterator[StreamEvent]:
-        assert self._task is not None, "enter the stream first: async with runner.stream(...) as events"
+        if self._task is None:
+            raise StrataError("a stream is entered before it is read: async with runner.stream(...) as events: async for event in events: ...")
         async for event in self._channel:
             yield event
         await asyncio.shield(self._task)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeAlias
 
@@ -41,7 +41,7 @@ class OpenTelemetryInstrument:
         recorder(value, labels)
 
     @contextmanager
-    def _entered(self, name: str, attributes: Mapping[str, Value], kind: trace.SpanKind) -> Iterator[Span]:
+    def _entered(self, name: str, attributes: Mapping[str, Value], kind: trace.SpanKind) -> Generator[Span]:
         started = self._tracer.start_as_current_span(
             name,
             kind=kind,

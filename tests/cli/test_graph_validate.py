@@ -75,8 +75,8 @@ def test_a_builder_is_checked_without_being_compiled(folder: Path, call: Call) -
     first, *_, last = answer.out.splitlines()
     place = f"{folder / 'broken.py'}:10"
     assert (
-        first
-        == f"{place}: error: Edge 'draft' -> 'publsh' points at 'publsh', which is not a node in the graph. [STRATA_ERR_DANGLING_EDGE] (node draft)"
+        first == f"{place}: error: Edge 'draft' -> 'publsh' points at 'publsh', which is not a node in the graph. "
+        "Did you mean 'publish'? [STRATA_ERR_DANGLING_EDGE] (node draft)"
     )
     assert last == "broken:broken: invalid"
 
@@ -92,6 +92,7 @@ def test_the_json_of_a_problem(folder: Path, call: Call) -> None:
         "related": "publsh",
         "file": str(folder / "broken.py"),
         "line": 10,
+        "hint": "Did you mean 'publish'?",
     }
 
 

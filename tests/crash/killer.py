@@ -23,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from strata import CompiledGraph
+from strata import CompiledGraph, Runner
 from tests.crash.errand import Errand, errands
 from tests.crash.life import Job, Life, Way
 from tests.crash.witness import Witness
@@ -96,6 +96,7 @@ def hunt(folder: Path, *, kills: int, seed: int) -> Tally:
     """Kill until `kills` processes have died at their work."""
     chance = random.Random(seed)
     graphs = [errands(durable=True), errands(durable=True), errands(durable=True), errands(durable=False)]
+    Runner(graphs[0])  # loads the engine before anybody is born
     logging.getLogger("strata").setLevel(logging.CRITICAL)  # nodes fail on purpose
     tally = Tally(a_life=_duration_of_a_life(folder, chance, graphs[0]))
     while tally.kills < kills:

@@ -77,3 +77,17 @@ def order_nodes() -> StateGraph[Order]:
 def orders_that_refuse() -> StateGraph[Order]:
     """A rejection goes to `refuse`."""
     return order_nodes().add_node("refuse", refuse).add_interrupt_boundary("approve", on_reject="refuse")
+
+
+def expire(order: Order) -> Order:
+    return step(order, "expire", "expired")
+
+
+def orders_with_routes(*, reject: bool = False, timeout: float | None = None, route: bool = False) -> StateGraph[Order]:
+    """A rejection goes to `refuse`, the boundary's timeout to `expire`, each if there is such a route."""
+    graph = order_nodes()
+    if reject:
+        graph.add_node("refuse", refuse)
+    if route:
+        graph.add_node("expire", expire)
+    return graph.add_interrupt_boundary("approve", on_reject="refuse" if reject else None, timeout=timeout, on_timeout="expire" if route else None)

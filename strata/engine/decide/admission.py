@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from strata.checkpoint.metadata import is_storable
 from strata.checkpoint.record import Checkpoint
 from strata.engine.decide.fit import Answer, woken
 from strata.engine.decide.preflight import Question, preflight
@@ -47,6 +48,29 @@ def admit_run(stored: Stored | None, thread_id: str, *, start_over: bool) -> int
     if not start_over and stored.checkpoint.state_name not in {"completed", "ended"}:
         raise ThreadExists(thread_id, state_name=stored.checkpoint.state_name, sequence=stored.sequence)
     return stored.sequence
+
+
+def check_answer(answer: Signal[Any] | Event | Due, thread_id: str) -> None:
+    """Refuse what is no answer at all, before the thread is looked at.
+
+    Raises:
+        SignalRefused: it is something else, its reviewer cannot be stored, or an event has a blank type.
+    """
+    match answer:
+        case Due():
+            return
+        case Event(type=event_type):
+            if not event_type.strip():
+                raise SignalRefused("a signal needs an event type", thread_id=thread_id)
+        case Signal(reviewer=reviewer):
+            if not isinstance(reviewer, str) or not is_storable(reviewer):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise SignalRefused(f"cannot resume thread '{thread_id}': a reviewer is storable text, not {reviewer!r:.80}", thread_id=thread_id)
+        case _:  # pyright: ignore[reportUnnecessaryComparison]
+            raise SignalRefused(
+                f"cannot resume thread '{thread_id}': an answer is graph.approve(reviewer), graph.reject(reviewer) or graph.amend(), "
+                f"not {answer!r:.80}",
+                thread_id=thread_id,
+            )
 
 
 def admit_resume(

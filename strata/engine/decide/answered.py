@@ -10,7 +10,7 @@ import msgspec
 from strata.engine.decide.fit import Answer, Woken
 from strata.engine.decide.reading import rehydrated, unreadable_state
 from strata.engine.plan import GraphPlan, NodePlan
-from strata.errors import OverrideRefused, SignalRefused, StateRefused, StateUnreadable
+from strata.errors import OverrideRefused, SignalRefused, StateRefused, StateUnreadable, at_level
 from strata.graph.answers import Event, Signal
 from strata.graph.spec import EventWaitBody, TimerBody
 
@@ -40,12 +40,21 @@ def answered(stored: msgspec.Raw, plan: GraphPlan, node: NodePlan | None, answer
         changed = msgspec.Raw(plan.codec.with_overrides(data, overrides))
     except OverrideRefused as error:
         is_misfit = error.field in plan.graph.state.__struct_fields__
-        what = f"failed to rehydrate state for thread '{thread_id}'" if is_misfit else f"cannot resume thread '{thread_id}'"
+        what = f"failed to rehydrate state for thread '{thread_id}'{at_level(path)}" if is_misfit else f"cannot resume thread '{thread_id}'"
         raise SignalRefused(f"{what}: {error}", thread_id=thread_id) from error
     except StateUnreadable as error:
         raise unreadable_state(error, thread_id, path) from error
     raw = msgspec.json.encode({name: msgspec.Raw(value) for name, value in overrides.items()})
-    return Answered(state=rehydrated(plan, changed, thread_id, path), stored=changed, overrides=msgspec.Raw(raw))
+    return Answered(state=_as_state(plan, changed, data, thread_id, path), stored=changed, overrides=msgspec.Raw(raw))
+
+
+def _as_state(plan: GraphPlan, changed: msgspec.Raw, before: msgspec.Raw, thread_id: str, path: tuple[str, ...]) -> Any:
+    """The overridden state; where it is none, it is the answer's fault if the stored one was."""
+    try:
+        return plan.codec.decode(changed)
+    except StateUnreadable as error:
+        rehydrated(plan, before, thread_id, path)
+        raise SignalRefused(f"failed to rehydrate state for thread '{thread_id}'{at_level(path)}: {error}", thread_id=thread_id) from error
 
 
 def _changes(answer: Answer, plan: GraphPlan, thread_id: str) -> Mapping[str, object]:

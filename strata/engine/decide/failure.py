@@ -10,6 +10,7 @@ from strata.checkpoint.record import Checkpoint
 from strata.engine.faults import ChildFailed, ChildTimedOut
 from strata.errors import FatalError, NodeTimedOut, StrataError, TransientError
 from strata.graph.recovery import RecoverySpec
+from strata.graph.times import seconds_of
 
 LONGEST_TEXT = 4096  # bytes of UTF-8; a stored error is for reading, tracebacks are logged
 
@@ -43,7 +44,7 @@ def judge(error: Exception, policy: RecoverySpec | None = None, *, attempts: int
         error=error,
         counted=kind == "transient" or isinstance(error, FatalError | ChildFailed),
         attempts=attempts,
-        retry_after=error.retry_after if isinstance(error, TransientError | ChildFailed) else None,
+        retry_after=_asked_delay(error) if isinstance(error, TransientError | ChildFailed) else None,
         timed_out=isinstance(error, NodeTimedOut),
         nested=error.nested if isinstance(error, ChildFailed | ChildTimedOut) else None,
     )
@@ -63,8 +64,9 @@ def delay_before(retry: int, failure: Failure, policy: RecoverySpec, random: flo
 
 def stored_text(error: BaseException) -> str:
     """The message of our own errors, else `TypeName: message`; cut at 4 KB, and always something that can be stored."""
-    message = str(error) if isinstance(error, StrataError) else f"{type(error).__name__}: {error}"
-    data = message.encode("utf-8", "replace")
+    text = _words_of(error)
+    message = text if isinstance(error, StrataError) else f"{type(error).__name__}: {text}"
+    data = message[:LONGEST_TEXT].encode("utf-8", "replace")
     return data[:LONGEST_TEXT].decode("utf-8", "ignore")
 
 
@@ -76,3 +78,21 @@ def _kind(error: Exception, policy: RecoverySpec | None) -> Kind:
     if isinstance(error, FatalError) or policy is None or policy.is_transient is None:
         return "fatal"
     return "transient" if policy.is_transient(error) else "fatal"
+
+
+def _words_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as raised:  # a fault of the error's own class must not hide that the node failed
+        return f"(its text cannot be had: str() raised {type(raised).__name__})"
+
+
+def _asked_delay(error: TransientError | ChildFailed) -> float | None:
+    """The hint in seconds; one that is no delay is none."""
+    if error.retry_after is None:
+        return None
+    try:
+        seconds = seconds_of(error.retry_after)
+    except (TypeError, ValueError):
+        return None
+    return seconds if seconds >= 0 else None

@@ -9,7 +9,7 @@ import msgspec
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.transitions import versioned
 from strata.engine.plan import GraphPlan
-from strata.errors import StrataError, WrongGraph, at_level
+from strata.errors import WrongGraph, at_level
 from strata.graph.answers import StoredLevel
 from strata.graph.compiled import CompiledGraph
 from strata.graph.identity import Identity
@@ -79,11 +79,12 @@ def _migrate(graph: CompiledGraph[Any], checkpoint: Checkpoint, wrote: Identity,
     kept = msgspec.json.encode(old.state)
     try:
         new = graph.migrate(old)
+        if new is None:
+            return None
+        state = msgspec.json.encode(new.state)
     except Exception as error:
-        raise StrataError(f"{start}, and the migration raised {type(error).__name__}: {error}") from error
-    if new is None:
-        return None
-    state = msgspec.json.encode(new.state)
+        text = f"{start}, and this graph's migration raised {type(error).__name__}: {error}"
+        raise WrongGraph(text, thread_id=checkpoint.thread_id, wrote=wrote, runs=graph.identity) from error
     return msgspec.structs.replace(
         checkpoint,
         # a state that the migration left alone keeps its own text, numbers and all

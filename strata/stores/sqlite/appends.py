@@ -43,17 +43,17 @@ def append_one(connection: sqlite3.Connection, row: Row, expected: int | None, t
     if token is not None:
         return _append_under_lease(connection, row, expected, token)
     if expected is None:  # RETURNING costs 8 us more than a row count, so only who does not know the sequence pays for it
-        ((sequence,),) = connection.execute(statements.APPEND, row).fetchall()
+        ((sequence,),) = connection.execute(statements.APPEND, (*row, row[0])).fetchall()
         return int(sequence)
-    return expected + 1 if _is_appended(connection, statements.APPEND_IF_LATEST, (*row, expected)) else "not latest"
+    return expected + 1 if _is_appended(connection, statements.APPEND_IF_LATEST, (*row, expected, row[0], expected)) else "not latest"
 
 
 def _append_under_lease(connection: sqlite3.Connection, row: Row, expected: int | None, token: int) -> int | Refusal:
     if expected is None:
-        for (sequence,) in connection.execute(statements.APPEND_UNDER_LEASE, (*row, token)).fetchall():
+        for (sequence,) in connection.execute(statements.APPEND_UNDER_LEASE, (*row, row[0], row[0], token)).fetchall():
             return int(sequence)
         return "lease lost"
-    if _is_appended(connection, statements.APPEND_IF_LATEST_UNDER_LEASE, (*row, expected, token)):
+    if _is_appended(connection, statements.APPEND_IF_LATEST_UNDER_LEASE, (*row, expected, row[0], expected, row[0], token)):
         return expected + 1
     thread_id = row[0]
     is_ours = connection.execute(statements.TOKEN_OF, (thread_id,)).fetchall() == [(token,)]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import aiosqlite
+from aiosqlite.core import _STOP_RUNNING_SENTINEL  # pyright: ignore[reportPrivateUsage]
 
 from strata.stores.sqlite import faults, migration, statements
 
@@ -39,7 +40,7 @@ class DatabaseThread(aiosqlite.Connection):
         """Have `work` done on the thread, after what was submitted before. Cancelling the future does not stop it."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._tx.put_nowait((None, partial(_carry_out, work, self._conn, loop, future)))  # pyright: ignore[reportUnknownMemberType]
+        self._tx.put_nowait((None, _Job(work, self._conn, loop, future)))  # pyright: ignore[reportUnknownMemberType]
         return future
 
     def stop(self) -> asyncio.Future[None] | None:
@@ -52,8 +53,23 @@ class DatabaseThread(aiosqlite.Connection):
             await self._stopped
 
     def __del__(self) -> None:
-        if self._connection is not None:  # nobody closed it, which its store has said already
-            self.stop()  # pyright: ignore[reportUnknownMemberType]
+        if self._connection is not None:  # nobody closed it, which its store has said already, and no loop may be left to tell
+            self._tx.put_nowait((None, partial(_close_and_end, self._connection)))  # pyright: ignore[reportUnknownMemberType]
+
+
+class _Job:
+    """Work to do once, and who waits for it. aiosqlite's thread keeps its last call until the next one comes, and would keep the store."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(
+        self, work: Callable[[sqlite3.Connection], Any], connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any]
+    ) -> None:
+        self._parts: tuple[Any, ...] = (work, connection, loop, future)
+
+    def __call__(self) -> None:
+        parts, self._parts = self._parts, ()
+        _carry_out(*parts)
 
 
 def _carry_out(
@@ -66,6 +82,11 @@ def _carry_out(
         tell = partial(_tell, future.set_exception, future, error)
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(tell)
+
+
+def _close_and_end(connection: sqlite3.Connection) -> object:
+    connection.close()
+    return _STOP_RUNNING_SENTINEL
 
 
 def _tell(settle: Callable[[Any], None], future: asyncio.Future[Any], what: object) -> None:

@@ -33,7 +33,7 @@ def live_lease(connection: sqlite3.Connection, thread_id: str, *, now: int) -> T
 
 def renew(connection: sqlite3.Connection, lease: ThreadLease, *, expires_at: int) -> ThreadLease | None:
     """The lease with its new expiry, None if its token is no longer the latest."""
-    renewed = connection.execute(statements.RENEW_LEASE, (lease.thread_id, lease.token, lease.owner, expires_at)).rowcount
+    renewed = connection.execute(statements.RENEW_LEASE, (lease.owner, expires_at, lease.thread_id, lease.token)).rowcount
     return ThreadLease(lease.thread_id, lease.owner, lease.token, expires_at) if renewed else None
 
 

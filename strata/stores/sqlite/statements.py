@@ -1,4 +1,4 @@
-"""What the store says to SQLite; values go by parameter."""
+"""What the store says to SQLite; values go by parameter, and by its place: Python 3.14 binds no sequence to `?`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ ROLLBACK: Final = "ROLLBACK"
 
 # Opening
 
-COLUMNS_OF: Final = "SELECT name FROM pragma_table_info(?1)"
-VERSION_OF: Final = "SELECT version FROM strata_schema_version WHERE component = ?1"
+COLUMNS_OF: Final = "SELECT name FROM pragma_table_info(?)"
+VERSION_OF: Final = "SELECT version FROM strata_schema_version WHERE component = ?"
 RECORD_VERSION: Final = """
-INSERT INTO strata_schema_version (component, version) VALUES (?1, ?2)
+INSERT INTO strata_schema_version (component, version) VALUES (?, ?)
 ON CONFLICT (component) DO UPDATE SET version = excluded.version"""
 WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 SYNCHRONOUS: Final = {"full": "PRAGMA synchronous = FULL", "normal": "PRAGMA synchronous = NORMAL"}
@@ -24,41 +24,41 @@ SYNCHRONOUS: Final = {"full": "PRAGMA synchronous = FULL", "normal": "PRAGMA syn
 APPEND: Final = """
 INSERT INTO checkpoints (thread_id, schema_version, status, suspended_node, next_node, frozen_state, metadata, created_at, resumed_at,
                          nested, decision, wait, wake_at, graph_id, graph_version, sequence)
-VALUES (?1, ?2, ?3, ?4, ?5, CAST(?6 AS TEXT), ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
-        COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?1), -1) + 1)
+VALUES (?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?,
+        COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?), -1) + 1)
 RETURNING sequence"""
 
 APPEND_IF_LATEST: Final = """
 INSERT INTO checkpoints (thread_id, schema_version, status, suspended_node, next_node, frozen_state, metadata, created_at, resumed_at,
                          nested, decision, wait, wake_at, graph_id, graph_version, sequence)
-SELECT ?1, ?2, ?3, ?4, ?5, CAST(?6 AS TEXT), ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16 + 1
-WHERE COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?1), -1) = ?16"""
+SELECT ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? + 1
+WHERE COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?), -1) = ?"""
 
 # Under a lease: its token is a condition of the append itself, so that nobody can take the thread in between.
 
 APPEND_UNDER_LEASE: Final = """
 INSERT INTO checkpoints (thread_id, schema_version, status, suspended_node, next_node, frozen_state, metadata, created_at, resumed_at,
                          nested, decision, wait, wake_at, graph_id, graph_version, sequence)
-SELECT ?1, ?2, ?3, ?4, ?5, CAST(?6 AS TEXT), ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
-       COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?1), -1) + 1
-WHERE (SELECT token FROM checkpoint_leases WHERE thread_id = ?1) = ?16
+SELECT ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?,
+       COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?), -1) + 1
+WHERE (SELECT token FROM checkpoint_leases WHERE thread_id = ?) = ?
 RETURNING sequence"""
 
-HOLDS_THE_LEASE: Final = " AND (SELECT token FROM checkpoint_leases WHERE thread_id = ?1) = ?17"
+HOLDS_THE_LEASE: Final = " AND (SELECT token FROM checkpoint_leases WHERE thread_id = ?) = ?"
 APPEND_IF_LATEST_UNDER_LEASE: Final = APPEND_IF_LATEST + HOLDS_THE_LEASE
 
 # Leases
 
 TAKE_LEASE: Final = """
-INSERT INTO checkpoint_leases (thread_id, owner, token, expires_at) VALUES (?1, ?2, 1, ?3)
+INSERT INTO checkpoint_leases (thread_id, owner, token, expires_at) VALUES (?, ?, 1, ?)
 ON CONFLICT (thread_id) DO UPDATE SET owner = excluded.owner, token = token + 1, expires_at = excluded.expires_at
-WHERE expires_at IS NULL OR expires_at <= ?4
+WHERE expires_at IS NULL OR expires_at <= ?
 RETURNING token"""
 
-LEASE_OF: Final = "SELECT COALESCE(owner, ''), token, expires_at FROM checkpoint_leases WHERE thread_id = ?1 AND expires_at > ?2"
-TOKEN_OF: Final = "SELECT token FROM checkpoint_leases WHERE thread_id = ?1"
-RENEW_LEASE: Final = "UPDATE checkpoint_leases SET owner = ?3, expires_at = ?4 WHERE thread_id = ?1 AND token = ?2"
-RELEASE_LEASE: Final = "UPDATE checkpoint_leases SET owner = NULL, expires_at = NULL WHERE thread_id = ?1 AND token = ?2"
+LEASE_OF: Final = "SELECT COALESCE(owner, ''), token, expires_at FROM checkpoint_leases WHERE thread_id = ? AND expires_at > ?"
+TOKEN_OF: Final = "SELECT token FROM checkpoint_leases WHERE thread_id = ?"
+RENEW_LEASE: Final = "UPDATE checkpoint_leases SET owner = ?, expires_at = ? WHERE thread_id = ? AND token = ?"
+RELEASE_LEASE: Final = "UPDATE checkpoint_leases SET owner = NULL, expires_at = NULL WHERE thread_id = ? AND token = ?"
 
 # Reading
 
@@ -66,14 +66,14 @@ LATEST: Final = """
 SELECT log.thread_id, log.sequence, log.schema_version, log.status, log.suspended_node, log.next_node, log.frozen_state, log.metadata,
        log.created_at, log.resumed_at, log.nested, log.decision, log.wait, log.graph_id, log.graph_version
 FROM checkpoint_threads AS head JOIN checkpoints AS log ON log.thread_id = head.thread_id AND log.sequence = head.sequence
-WHERE head.thread_id = ?1"""
+WHERE head.thread_id = ?"""
 
 BETWEEN: Final = """
 SELECT thread_id, sequence, schema_version, status, suspended_node, next_node, frozen_state, metadata,
        created_at, resumed_at, nested, decision, wait, graph_id, graph_version
-FROM checkpoints WHERE thread_id = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4"""
+FROM checkpoints WHERE thread_id = ? AND sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?"""
 
-BLOBS: Final = "SELECT hash, content FROM checkpoint_blobs WHERE thread_id = ?1 AND hash IN (SELECT value FROM json_each(?2))"
+BLOBS: Final = "SELECT hash, content FROM checkpoint_blobs WHERE thread_id = ? AND hash IN (SELECT value FROM json_each(?))"
 
 BEGIN_READING: Final = "BEGIN DEFERRED"
 
@@ -104,13 +104,13 @@ NEWEST_FIRST: Final = "ORDER BY head.updated_at DESC, head.thread_id DESC LIMIT 
 
 FINISHED: Final = """
 SELECT head.thread_id FROM checkpoint_threads AS head
-WHERE head.state IN (SELECT value FROM json_each(?1)) AND head.updated_at < ?2
-  AND NOT EXISTS (SELECT 1 FROM checkpoint_leases AS lease WHERE lease.thread_id = head.thread_id AND lease.expires_at > ?3)
-ORDER BY head.updated_at, head.thread_id LIMIT ?4"""
+WHERE head.state IN (SELECT value FROM json_each(?)) AND head.updated_at < ?
+  AND NOT EXISTS (SELECT 1 FROM checkpoint_leases AS lease WHERE lease.thread_id = head.thread_id AND lease.expires_at > ?)
+ORDER BY head.updated_at, head.thread_id LIMIT ?"""
 
 FORGET: Final = (
-    "DELETE FROM checkpoints WHERE thread_id = CAST(?1 AS TEXT)",  # an id comes as the bytes that it was read as
-    "DELETE FROM checkpoint_threads WHERE thread_id = CAST(?1 AS TEXT)",
-    "DELETE FROM checkpoint_leases WHERE thread_id = CAST(?1 AS TEXT)",
-    "DELETE FROM checkpoint_blobs WHERE thread_id = CAST(?1 AS TEXT)",
+    "DELETE FROM checkpoints WHERE thread_id = CAST(? AS TEXT)",  # an id comes as the bytes that it was read as
+    "DELETE FROM checkpoint_threads WHERE thread_id = CAST(? AS TEXT)",
+    "DELETE FROM checkpoint_leases WHERE thread_id = CAST(? AS TEXT)",
+    "DELETE FROM checkpoint_blobs WHERE thread_id = CAST(? AS TEXT)",
 )
