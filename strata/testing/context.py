@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from strata.graph.answers import Decision
-from strata.graph.clock import SYSTEM, Clock
+from strata.graph.clock import Clock, SystemClock
 from strata.graph.context import Context, LastFailure
 
 T = TypeVar("T")
@@ -155,7 +155,7 @@ class TestContext(Context):
         self.raise_if_cancelled()
 
 
-class _NoTime(type(SYSTEM)):
+class _NoTime(SystemClock):
     """Sleeps that are over at once."""
 
     async def sleep(self, seconds: float, /) -> None:
