@@ -11,6 +11,7 @@ import pytest
 
 import strata
 from strata import GraphInvalid, GraphWarning, Problem, State, StateGraph, boundary, edge, node, on_reject, when
+from strata.graph.spec import Handler, NodeSpec
 from tests.graphs.essays import Essay, draft, essays, essays_from_data, publish
 from tests.graphs.orders import order_nodes, orders, orders_that_refuse
 
@@ -44,6 +45,11 @@ def line(*names: str) -> StateGraph[Count]:
     for start, to in pairwise(names):
         graph.add_edge(start, to)
     return graph
+
+
+def handler(spec: NodeSpec) -> Handler:
+    assert isinstance(spec.body, Handler)
+    return spec.body
 
 
 def texts(problems: tuple[Problem, ...]) -> list[str]:
@@ -102,7 +108,7 @@ def test_gb5_every_way_to_add_a_node_exports_the_same() -> None:
 def test_adding_a_name_again_keeps_place_edges_boundary_and_timeout() -> None:
     graph = line("A", "B", "C").add_interrupt_boundary("B", on_reject="A").set_timeout("B", 3)
     spec = graph.add_async_node("B", asked).compile().specs["B"]
-    assert spec.body.fn is asked
+    assert handler(spec).fn is asked
     assert (spec.timeout, [way.target for way in spec.edges]) == (3.0, ["C"])
     assert spec.boundary is not None
     assert spec.boundary.on_reject == "A"
@@ -131,7 +137,7 @@ def test_gb21_a_boundary_on_a_name_that_is_no_node_compiles_with_a_warning() -> 
 
 def test_a_decorated_node_given_as_data_lends_its_function_only() -> None:
     spec = StateGraph(Essay).add_node("draft", draft).compile().specs["draft"]
-    assert spec.body.fn is draft.__wrapped__
+    assert handler(spec).fn is draft.__wrapped__
     assert spec.edges == ()
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import strata
 from strata import Context, Node, State, StateGraph, boundary, edge, node, on_reject, when
+from strata.graph.spec import Handler
 
 if TYPE_CHECKING:
     from strata import Context as OnlyForCheckers
@@ -131,15 +132,20 @@ def test_metadata_is_taken_as_it_was_at_the_decorator() -> None:
 # The context, wherever it stands
 
 
+def handler(made: Node[Any, Any, Any, Any]) -> Handler:
+    assert isinstance(made.spec.body, Handler)
+    return made.spec.body
+
+
 def takes(fn: Callable[..., Any]) -> bool:
-    return node("n")(fn).spec.body.takes_context
+    return handler(node("n")(fn)).takes_context
 
 
 async def called(fn: Callable[..., Any]) -> Any:
     """What the engine gets: the handler called with `Essay(score=1)`, and a context (here a word) where it takes one."""
-    handler, state = node("n")(fn).spec.body, Essay(score=1)
-    result = handler.call(state, "context") if handler.takes_context else handler.call(state)
-    return await result if handler.is_async else result
+    made, state = handler(node("n")(fn)), Essay(score=1)
+    result = made.call(state, "context") if made.takes_context else made.call(state)
+    return await result if made.is_async else result
 
 
 async def test_typ_02_the_context_may_stand_second_first_or_by_keyword() -> None:
@@ -210,7 +216,7 @@ def test_typ_04_a_context_that_is_known_by_a_local_name_is_found() -> None:
     def local(essay: Essay, c: Ctx) -> Essay:
         return essay
 
-    assert node("n")(local).spec.body.takes_context
+    assert handler(node("n")(local)).takes_context
 
 
 def test_typ_04_optional_and_annotated_contexts_are_found() -> None:
@@ -456,7 +462,7 @@ def test_inline_is_for_sync_functions() -> None:
     async def ask(essay: Essay) -> Essay:
         return essay
 
-    assert node("a", inline=True)(improve).spec.body.inline
+    assert handler(node("a", inline=True)(improve)).inline
     with pytest.raises(TypeError, match="node 'a': inline=True is for sync functions, and this one is async: it runs on the loop already"):
         node("a", inline=True)(ask)
 

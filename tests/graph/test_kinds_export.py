@@ -348,8 +348,9 @@ def test_gb3_metadata_of_a_branch_stays_when_the_group_is_added_again_and_is_rep
 
 
 def metadata_of_branch(graph: StateGraph[Count]) -> object:
-    [one] = graph.definition().nodes[0].branches or ()
-    return one.metadata
+    branches = graph.definition().nodes[0].branches
+    assert branches is not None
+    return branches[0].metadata
 
 
 def test_gb7_metadata_of_an_unknown_branch_is_left_out() -> None:
