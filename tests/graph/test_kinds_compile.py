@@ -140,6 +140,14 @@ def test_gb9_a_policy_on_a_wait_is_refused() -> None:
     assert texts(graph) == ["recovery policy set for 'await_payment', which is not a fallible node"]
 
 
+def test_ex34_a_fallback_to_no_node_and_a_backoff_below_its_start_are_refused() -> None:
+    graph = plain("A").set_recovery_policy("A", retries=1, backoff=Backoff(initial=2, maximum=1), fallback="Nope")
+    assert texts(graph) == [
+        "recovery policy for 'A' falls back to 'Nope', which does not exist",
+        "recovery policy for 'A' has a backoff whose max (1000 ms) is below its initial delay (2000 ms)",
+    ]
+
+
 def test_ex34_a_policy_on_a_plain_node_is_accepted() -> None:
     spec = plain("A", "B").add_edge("A", "B").set_recovery_policy("A", retries=3, fallback="B").compile().specs["A"]
     assert spec.recovery is not None

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import pytest
 
 from strata import (
@@ -27,7 +28,7 @@ from strata import (
     quorum,
     wait_for_event,
 )
-from tests.definitions import RECORDED, document
+from tests.definitions import RECORDED, document, errors
 from tests.graphs.batches import batches
 from tests.graphs.books import books_over, books_over_orders, shelves_over
 from tests.graphs.charge import busy, charge_after, with_manual
@@ -250,6 +251,13 @@ def test_gx1_the_recipe_of_a_shared_document_gives_that_document(number: str) ->
     assert json.loads(definition.to_json()) == json.loads(document(number))
     assert Definition.from_json(definition.to_json()) == definition
     assert [problem for problem in definition.problems() if problem.severity == "error"] == []
+
+
+def test_wt44_timeout_routes_stand_last_and_keep_their_nodes_reachable() -> None:
+    definition = d2()
+    assert [one.condition for one in definition.edges[-3:]] == ["on_reject", "on_timeout", "on_timeout"]
+    cut = msgspec.structs.replace(definition, edges=tuple(one for one in definition.edges if one.condition != "on_timeout"))
+    assert errors(cut.problems()) == [("ORPHAN", "Escalate", None), ("ORPHAN", "Rollback", None)]
 
 
 def test_gb2_adding_nodes_again_as_plain_ones_drops_what_was_inside() -> None:
