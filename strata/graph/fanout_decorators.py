@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Concatenate, Generic, LiteralString, Never, TypeAlias, TypedDict, TypeVar, overload
-
-from typing_extensions import Unpack
+from typing import Any, Concatenate, Generic, LiteralString, Never, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from strata.graph.bodies import Branch, FanoutSettings, group_body, map_body
 from strata.graph.compiled import CompiledGraph

@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 
 from strata.graph.annotations import Annotations, text_of
-from strata.graph.functions import is_async_function, layers_of, name_of
+from strata.graph.functions import is_async_function, layers_of
 from strata.graph.joins import BranchOutcome, Outcomes
 from strata.graph.parameters import POSITIONAL, is_context, signature_of
 
 
 class Payload(msgspec.Struct, frozen=True):
-    """The type of an event's payload as it was written: its name may be defined further down, and is read at compile."""
+    """The type of an event's payload; `unread` where it could not be read yet, as its name may be defined further down."""
 
     annotation: Any
-    read: Annotations
+    unread: Annotations | None = None
 
     def meant(self) -> Any:
         """The type.
@@ -26,10 +26,10 @@ class Payload(msgspec.Struct, frozen=True):
         Raises:
             Exception: of any kind, where the annotation cannot be read.
         """
-        return self.read.read(self.annotation)
+        return self.annotation if self.unread is None else self.unread.read(self.annotation)
 
     def __str__(self) -> str:
-        return text_of(self.annotation) or str(self.annotation)
+        return text_of(self.annotation) or str(getattr(self.annotation, "__name__", self.annotation))
 
 
 def pure(fn: Any, *takes: str, where: str, names: Mapping[str, Any]) -> Callable[..., Any]:
@@ -64,13 +64,13 @@ def payload_of(fold: Callable[..., Any], names: Mapping[str, Any]) -> Payload | 
     second = _second(fold)
     if second is None:
         return None
-    annotation = Any if second.annotation is Parameter.empty else second.annotation
-    return Payload(annotation, _reader(fold, names))
-
-
-def described(fn: Any) -> str:
-    """What errors call a function that may have no name."""
-    return f"'{name_of(fn)}'" if name_of(fn) else "the function"
+    if second.annotation is Parameter.empty:
+        return Payload(Any)
+    reader = _reader(fold, names)
+    try:
+        return Payload(reader.read(second.annotation))
+    except Exception:
+        return Payload(second.annotation, reader)  # read again at compile
 
 
 def _reader(fn: Any, names: Mapping[str, Any]) -> Annotations:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from typing_extensions import Unpack
+from typing import Any, Unpack
 
 from strata import FatalError, Join, Outcomes, State, StateGraph, TransientError, edge, map_each, node
 from strata.graph.builder import Wiring

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeAlias
-
-from typing_extensions import Unpack
+from typing import Any, TypeAlias, Unpack
 
 from strata import Context, FatalError, Join, Outcomes, State, StateGraph, TransientError, branch
 from strata.graph.fanout_decorators import GroupOptions
