@@ -236,7 +236,8 @@ class NotAdmitted(Refused):
     """The scheduler gave the run no slot. `reason` is its word, `waited` how long the run waited, in seconds."""
 
     def __init__(self, reason: RefusalReason, *, waited: float) -> None:
-        self.reason, self.waited = reason, waited
+        self.reason: RefusalReason = reason
+        self.waited = waited
         super().__init__(f"run not admitted: {_NOT_ADMITTED[reason]}")
 
 
