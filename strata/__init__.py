@@ -23,10 +23,12 @@ if TYPE_CHECKING:
         GuardFailed,
         HandlerCancelled,
         HopLimitReached,
+        LeaseHeld,
         LoopRunning,
         NodeError,
         NodeTimedOut,
         NoMatchingEdge,
+        NotAdmitted,
         NotDurable,
         NotRunning,
         OptionRefused,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         StateRefused,
         StateUnreadable,
         StoreError,
+        StoreLacksLeases,
         StrataError,
         ThreadChanged,
         ThreadExists,
@@ -70,8 +73,11 @@ if TYPE_CHECKING:
     from strata.ports.checkpoints import CheckpointStore, ThreadPage, ThreadQuery, ThreadSummary
     from strata.rules.facts import Place
     from strata.rules.problem import Problem
+    from strata.runtime.admission import Reservation
+    from strata.runtime.leases import Lease
     from strata.runtime.options import RunOptions
     from strata.runtime.runner import Runner
+    from strata.runtime.scheduler import Scheduler
     from strata.runtime.stream import RunStream
     from strata.runtime.thread import Record, Thread
 
@@ -124,14 +130,17 @@ __all__ = [
     "Failed",
     "HopLimitExceeded",
     "Interrupted",
+    "Lease",
     "NodeEnded",
     "NodeFailed",
     "NodeStarted",
     "Outcome",
     "Record",
+    "Reservation",
     "RunOptions",
     "RunStream",
     "Runner",
+    "Scheduler",
     "StreamEvent",
     "Thread",
     "ThreadPage",
@@ -152,8 +161,10 @@ __all__ = [
     "GuardFailed",
     "HandlerCancelled",
     "HopLimitReached",
+    "LeaseHeld",
     "LoopRunning",
     "NoMatchingEdge",
+    "NotAdmitted",
     "NodeError",
     "NodeTimedOut",
     "NotDurable",
@@ -168,6 +179,7 @@ __all__ = [
     "StateRefused",
     "StateUnreadable",
     "StoreError",
+    "StoreLacksLeases",
     "StrataError",
     "ThreadChanged",
     "ThreadExists",
@@ -201,6 +213,7 @@ MODULES = {
     "Interrupted": "strata.engine.outcomes",
     "Join": "strata.graph.joins",
     "LastFailure": "strata.graph.context",
+    "Lease": "strata.runtime.leases",
     "Node": "strata.graph.nodes",
     "NodeEnded": "strata.engine.stream",
     "NodeFailed": "strata.engine.stream",
@@ -210,9 +223,11 @@ MODULES = {
     "Place": "strata.rules.facts",
     "Problem": "strata.rules.problem",
     "Record": "strata.runtime.thread",
+    "Reservation": "strata.runtime.admission",
     "RunOptions": "strata.runtime.options",
     "RunStream": "strata.runtime.stream",
     "Runner": "strata.runtime.runner",
+    "Scheduler": "strata.runtime.scheduler",
     "SYSTEM": "strata.graph.clock",
     "Signal": "strata.graph.answers",
     "State": "strata.graph.state",
