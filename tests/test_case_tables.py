@@ -1,4 +1,7 @@
-"""The tables in `tests/cases` map each case of the sheets to the test that shows it, or to the reason why none does."""
+"""The tables in `tests/cases` map each case of the sheets to the test that shows it, or to the reason why none does.
+
+Two sheets number cases alike: those of strata-waits stand as `waits-LS1`, those of strata-stores as `LS1`.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import threading
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -16,6 +17,7 @@ from strata.runtime.admission import Reservation
 from strata.runtime.scheduler import Scheduler
 from strata.runtime.slots import Admission, Slot
 from tests.clocks import HandClock, settle
+from tests.records import WIRE
 
 T = TypeVar("T")
 
@@ -305,6 +307,26 @@ async def test_waits_sc18_a_tenants_limit_can_be_changed_while_runs_wait(clock: 
         await visit.end()
     with pytest.raises(OptionRefused, match="a tenant limit names no tenant"):
         scheduler.set_tenant_limit("", 1)
+
+
+# What the Rust engine recorded
+
+
+async def test_the_recorded_calls_are_turned_away_for_the_recorded_reasons(clock: HandClock) -> None:
+    free, full, paused, closed = (json.loads(line) for line in (WIRE / "checkpoints" / "scheduler" / "calls.jsonl").read_text().splitlines())
+    scheduler = one_slot(clock, max_queued=0)
+    assert free["call"]["config"] == {"priority": 5, "scheduler": "1 slot, queue of 0, free"}
+    async with scheduler.slot(priority=5):
+        assert full["call"]["config"] == {"scheduler": "1 slot, queue of 0, its slot taken"}
+        assert await Visit(scheduler.slot()).refusal() == (full["result"]["reason"], 0.0)
+    assert paused["call"]["config"]["scheduler"] == "4 slots, tenant acme limited to 0, queue time 30 ms"
+    scheduler = Scheduler(4, tenant_limits={"acme": 0}, max_queue_time=0.25, clock=clock)
+    waiting = Visit(scheduler.slot(tenant=paused["call"]["config"]["metadata"][scheduler.tenant_key]))
+    await clock.pass_time(0.25)
+    assert await waiting.refusal() == (paused["result"]["reason"], 0.25)
+    assert closed["call"]["config"] == {"scheduler": "closed"}
+    scheduler.close()
+    assert await Visit(scheduler.slot()).refusal() == (closed["result"]["reason"], 0.0)
 
 
 # Texts
