@@ -22,7 +22,7 @@ async def acquired(store: StoreBase, owner: str, ttl: float = 30, *, thread_id: 
     return answer.lease
 
 
-async def sequences(store: StoreBase) -> list[int]:
+async def sequences_of(store: StoreBase) -> list[int]:
     return [entry.sequence for entry in (await store.get_log("t")).records]
 
 
@@ -42,7 +42,7 @@ async def test_waits_ls2_ck116_saves_under_a_lease(store: StoreBase) -> None:
         await store.save_under_lease(record(), lease, 5)
     assert refusal.value.thread_id == "t"
     assert await store.save_under_lease(record(), lease, 0) == 1
-    assert await sequences(store) == [0, 1]
+    assert await sequences_of(store) == [0, 1]
 
 
 async def test_a_lease_saves_the_first_record_of_a_thread_that_must_not_exist(store: StoreBase) -> None:
@@ -80,7 +80,7 @@ async def test_waits_ls3_who_lost_the_thread_can_do_nothing_to_it(store: StoreBa
     assert await store.renew_lease(lost, 30) is None
     assert not await store.release_lease(lost)
     assert await store.get_lease("t") == bobs
-    assert await sequences(store) == [0]
+    assert await sequences_of(store) == [0]
 
 
 async def test_stores_ls5_an_expired_lease_is_taken_over_and_fenced(store: StoreBase, clock: TestClock) -> None:
@@ -221,7 +221,7 @@ async def test_of_saves_at_once_a_lost_lease_is_refused_and_the_others_go_on(sto
         return_exceptions=True,
     )
     assert [result if isinstance(result, int) else type(result) for result in results] == [0, LeaseLost, LeaseLost, ThreadChanged, 1, 0]
-    assert await sequences(store) == [0, 1]
+    assert await sequences_of(store) == [0, 1]
 
 
 # Purges
