@@ -23,6 +23,7 @@ async def attempts(run: Run, level: Level, node: NodePlan) -> Any:
     `level.attempt` is the attempt that the last error belongs to.
     """
     policy = node.recovery
+    level.attempt = 1
     while True:
         try:
             return await _once(run, level, node)

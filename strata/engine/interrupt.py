@@ -47,9 +47,17 @@ class Interrupt:
         return self._task.cancelling() - self.sent > self._baseline
 
     def send(self) -> None:
-        """Cancel the user code that runs, if any does; what was sent is not sent twice, but after the grace."""
-        if not self.sent:
-            self._cancel()
+        """Cancel the user code that runs, if any does; and its clean-up, if that is what runs."""
+        if not self.calling:
+            return
+        if asyncio.current_task() is self._task:  # the handler itself asks: before 3.13 a running task cannot take a cancellation back
+            self._task.get_loop().call_soon(self.send)
+            return
+        self.sent += 1
+        self._task.cancel()
+        if self._nudge is not None:
+            self._nudge.cancel()
+        self._nudge = self._clock.call_later(GRACE, self._insist)
 
     def settle(self) -> None:
         """The handler has ended: take back what was sent, so that the task can go on."""
@@ -61,21 +69,9 @@ class Interrupt:
             self._task.uncancel()
         self.timed_out = False
 
-    def _cancel(self) -> None:
-        if not self.calling:
-            return
-        if asyncio.current_task() is self._task:  # the handler itself asks: before 3.13 a running task cannot take a cancellation back
-            self._task.get_loop().call_soon(self._cancel)
-            return
-        self.sent += 1
-        self._task.cancel()
-        if self._nudge is not None:
-            self._nudge.cancel()
-        self._nudge = self._clock.call_later(GRACE, self._insist)
-
     def _insist(self) -> None:
         logger.warning("a handler has not stopped %g s after it was cancelled; cancelling it again", GRACE)
-        self._cancel()
+        self.send()
 
 
 class Scope:

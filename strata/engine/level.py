@@ -120,9 +120,9 @@ class Level:
         """The process died here: what runs until a node has committed may have run before."""
         self.recovering, self.recoveries, self.has_entered = True, recoveries, True
 
-    def take_fallback(self, failure: LastFailure) -> None:
-        """The next node is the fallback of the one that failed."""
-        self.inside, self.last_failure, self.has_entered = None, failure, True
+    def take_fallback(self, fallback: NodePlan, failure: LastFailure) -> None:
+        """Go on at the fallback of the node that failed, with the state from before it."""
+        self.at, self.inside, self.last_failure, self.has_entered = fallback, None, failure, True
 
     def leave_entry(self) -> None:
         """A node has committed: the next one is like any other. An item's nodes all may have run before, if one may."""

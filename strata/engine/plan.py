@@ -37,6 +37,7 @@ class GroupPlan:
     __slots__ = ("branches", "fanout")
 
     def __init__(self, body: GroupBody, *, in_place: bool) -> None:
+        in_place = in_place and body.fanout.part_timeout is None
         self.branches = tuple((branch.name, HandlerPlan(branch.handler, in_place=in_place)) for branch in body.branches)
         self.fanout: Fanout = body.fanout
 
@@ -65,7 +66,7 @@ class NodePlan:
     """A node: what it does, and where it leads.
 
     Attributes:
-        bare: the call is the handler's own: no context, no timeout, no retry, no thread.
+        bare, inline: the handler's own call, async or in place, where nothing has to be done around it: no context, timeout, retry, thread.
         pauses: the level comes to rest after it.
     """
 
@@ -74,8 +75,8 @@ class NodePlan:
         "boundary_timeout",
         "edges",
         "fallback",
+        "inline",
         "is_boundary",
-        "is_inline",
         "name",
         "pauses",
         "recovery",
@@ -87,7 +88,8 @@ class NodePlan:
 
     def __init__(self, spec: NodeSpec, *, in_place: bool) -> None:
         self.name = spec.name
-        self.work: Work = _work(spec.body, in_place=in_place)
+        # what runs in place cannot be left when its time is over
+        self.work: Work = _work(spec.body, in_place=in_place and spec.timeout is None)
         self.timeout = spec.timeout
         self.recovery: RecoverySpec | None = spec.recovery
         self.fallback: NodePlan | None = None
@@ -99,10 +101,9 @@ class NodePlan:
         self.boundary_timeout = mark.timeout if mark is not None else None
         self.timeout_route = mark.on_timeout if mark is not None else wait.on_timeout if wait is not None else None
         handler = self.work if isinstance(self.work, HandlerPlan) else None
-        self.is_inline = handler is not None and handler.manner == "inline"
-        self.bare: Callable[..., Any] | None = None
-        if handler is not None and handler.manner != "thread" and not handler.takes_context and spec.timeout is None and spec.recovery is None:
-            self.bare = handler.call
+        is_bare = handler is not None and not handler.takes_context and spec.timeout is None and spec.recovery is None
+        self.bare: Callable[..., Any] | None = handler.call if handler is not None and is_bare and handler.manner == "async" else None
+        self.inline: Callable[..., Any] | None = handler.call if handler is not None and is_bare and handler.manner == "inline" else None
 
     @property
     def child(self) -> GraphPlan | None:

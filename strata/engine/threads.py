@@ -47,7 +47,7 @@ class WorkerThreads:
     async def call(self, node: str, function: Callable[[], object]) -> object:
         """Run `function` on a thread, in a copy of this task's context variables.
 
-        Cancelling the caller gives the call up: the thread runs on, and its result is dropped.
+        Cancelling the caller gives the call up, unless its result is there already: the thread runs on, and what it gives is dropped.
 
         Raises:
             ThreadsExhausted: no thread came free within 5 s.
@@ -62,6 +62,8 @@ class WorkerThreads:
         try:
             return await job.future
         except asyncio.CancelledError:
+            if job.future.done() and not job.future.cancelled():  # it came in the same turn: a result that is there wins
+                return job.future.result()
             job.abandoned = True
             raise
 

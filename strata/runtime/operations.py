@@ -334,7 +334,7 @@ async def _walk_or_abandon(run: Run, level: Level) -> Any:
     try:
         return await walk(run, level)
     except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
-        run.interrupt.calling = False
+        level.interrupt.calling = False
         if not run.durable:
             await _shielded(record_abandoned(run, level))
         raise

@@ -63,7 +63,7 @@ def check_answer(answer: Signal[Any] | Event | Due, thread_id: str) -> None:
             if not event_type.strip():
                 raise SignalRefused("a signal needs an event type", thread_id=thread_id)
         case Signal(reviewer=reviewer):
-            if not isinstance(reviewer, str) or not is_storable(reviewer):  # pyright: ignore[reportUnnecessaryIsInstance]
+            if not isinstance(reviewer, str) or not is_storable(reviewer):  # type: ignore[redundant-expr]  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise SignalRefused(f"cannot resume thread '{thread_id}': a reviewer is storable text, not {reviewer!r:.80}", thread_id=thread_id)
         case _:  # pyright: ignore[reportUnnecessaryComparison]
             raise SignalRefused(

@@ -23,8 +23,19 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
     overrides: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-def answered(stored: msgspec.Raw, plan: GraphPlan, node: NodePlan | None, answer: Answer, thread_id: str, path: tuple[str, ...]) -> Answered:
+def answered(
+    stored: msgspec.Raw,
+    plan: GraphPlan,
+    node: NodePlan | None,
+    answer: Answer,
+    thread_id: str,
+    path: tuple[str, ...],
+    *,
+    is_outer: bool,
+) -> Answered:
     """The payload is converted and folded, then overrides are laid over, then the whole is read as a state (design, waits).
+
+    `node` is the one that the level waits at; none for an outer level, which is only overridden.
 
     Raises:
         SignalRefused: the payload or an override does not fit, or the fold failed.
@@ -32,7 +43,7 @@ def answered(stored: msgspec.Raw, plan: GraphPlan, node: NodePlan | None, answer
     """
     folded = _folded(stored, plan, node, answer, thread_id, path)
     data = stored if folded is None else msgspec.Raw(plan.codec.encode(folded))
-    changes = _changes(answer, plan, thread_id)
+    changes = _changes(answer, plan, thread_id, f"level [{'/'.join(path)}]" if is_outer else "innermost level")
     if not changes:
         return Answered(state=rehydrated(plan, data, thread_id, path) if folded is None else folded, stored=data)
     try:
@@ -57,7 +68,7 @@ def _as_state(plan: GraphPlan, changed: msgspec.Raw, before: msgspec.Raw, thread
         raise SignalRefused(f"failed to rehydrate state for thread '{thread_id}'{at_level(path)}: {error}", thread_id=thread_id) from error
 
 
-def _changes(answer: Answer, plan: GraphPlan, thread_id: str) -> Mapping[str, object]:
+def _changes(answer: Answer, plan: GraphPlan, thread_id: str, where: str) -> Mapping[str, object]:
     if isinstance(answer, Event):
         return answer.overrides or {}
     if not isinstance(answer, Signal) or not answer.overrides:
@@ -65,7 +76,7 @@ def _changes(answer: Answer, plan: GraphPlan, thread_id: str) -> Mapping[str, ob
     if answer.state is not plan.graph.state:
         raise SignalRefused(
             f"cannot resume thread '{thread_id}': the answer overrides fields of {answer.state.__name__}, "
-            f"and the level that it is for holds a {plan.graph.state.__name__}",
+            f"and the thread's {where} holds a {plan.graph.state.__name__}",
             thread_id=thread_id,
             hint="make the answer from the graph that waits there",
         )

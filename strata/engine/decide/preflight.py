@@ -48,7 +48,7 @@ def preflight(level: Checkpoint, plan: GraphPlan, question: Question, path: tupl
         require_fit(level, plan, answer, thread_id, f"[{'/'.join(question.waiting_at)}]")
     start = _start(level, plan, answer, question, path)
     suspended = None if level.suspended_node is None else plan.nodes.get(level.suspended_node)
-    state = answered(level.frozen_state, plan, suspended if is_innermost else None, answer, thread_id, path)
+    state = answered(level.frozen_state, plan, suspended if is_innermost else None, answer, thread_id, path, is_outer=not is_innermost)
     return Resumed(
         checkpoint=level,
         plan=plan,
