@@ -73,8 +73,8 @@ def check_answer(answer: Signal[Any], thread_id: str) -> None:
             f"cannot resume thread '{thread_id}': an answer is graph.approve(reviewer), graph.reject(reviewer) or graph.amend(), not {answer!r:.80}",
             thread_id=thread_id,
         )
-    reviewer = answer.reviewer
-    if not isinstance(reviewer, str) or not is_storable(reviewer):  # pyright: ignore[reportUnnecessaryIsInstance]
+    reviewer: Any = answer.reviewer
+    if not isinstance(reviewer, str) or not is_storable(reviewer):
         raise SignalRefused(f"cannot resume thread '{thread_id}': a reviewer is storable text, not {reviewer!r:.80}", thread_id=thread_id)
 
 
@@ -135,7 +135,11 @@ def admit_recover(stored: Stored | None, thread_id: str, plan: GraphPlan, *, dur
         Refused: one of its kinds.
     """
     if not durable:
-        raise NotDurable("this graph doesn't checkpoint every node: only a graph compiled with compile(durable=True) can recover a thread")
+        raise NotDurable(
+            "this runner has no store, so nothing is left of a run that could be recovered: Runner(graph, store)"
+            if plan.graph.durable
+            else "this graph doesn't checkpoint every node: only a graph compiled with compile(durable=True) can recover a thread"
+        )
     found = readable(stored, thread_id)
     if found.checkpoint.state_name != "running":
         raise NotRunning(thread_id, state_name=found.checkpoint.state_name)
