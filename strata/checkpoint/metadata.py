@@ -67,7 +67,7 @@ def hops_of(level: Checkpoint, thread_id: str, path: Sequence[str] = ()) -> int:
     text = None if level.metadata is None else level.metadata.get(HOPS)
     if text is None:
         return 0
-    if text.isascii() and text.isdigit() and len(text.lstrip("0")) <= 10 and (hops := int(text)) <= _MOST_HOPS:
+    if (hops := as_count(text)) is not None:
         return hops
     raise CheckpointUnreadable(
         f"checkpoint for thread '{thread_id}'{at_level(path)} has an invalid '{HOPS}' value '{text}'",
@@ -86,6 +86,13 @@ def is_storable(text: str) -> bool:
     return True
 
 
+def as_count(text: str) -> int | None:
+    """The number that the text says, if it is a decimal one of 32 bits."""
+    if text.isascii() and text.isdigit() and len(text.lstrip("0")) <= 10 and (count := int(text)) <= _MOST_HOPS:
+        return count
+    return None
+
+
 def _check_text(text: object, refusal: str) -> None:
     if not isinstance(text, str):
         raise OptionRefused(refusal)
@@ -96,4 +103,4 @@ def _check_text(text: object, refusal: str) -> None:
 def recoveries_of(level: Checkpoint) -> int:
     """How often the thread was recovered since a node last committed; what cannot be read counts as 0 (strata-checkpoint.md 10)."""
     text = (level.metadata or {}).get(RECOVERIES, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    return as_count(text) or 0

@@ -107,6 +107,8 @@ class StateGraph(Drawn, Generic[S]):
         Raises:
             TypeError: it is no node, one of another state, there are several, or this builder has been given data already.
         """
+        if others:
+            raise TypeError("start() takes one node, where every run starts: list the others with .nodes(...)")
         if self._has_data():
             raise TypeError("start() is for a graph of decorated nodes, and this builder was given data: build the graph in one form")
         return Wiring(self._state, self._place, (_spec(node, "start", self._state, caller()),))
@@ -406,6 +408,10 @@ class Wiring(Drawn, Generic[S, N, T_co]):
 
     def __init__(self, state: type[S], place: Place, listed: tuple[NodeSpec, ...]) -> None:
         self._state, self._place, self._listed = state, place, listed
+
+    def start(self, *_: Never) -> Self:  # not Never, or checkers would skip what stands behind the mistake
+        """Refused: the graph has a start already."""
+        raise TypeError(f"the graph starts at '{self._listed[0].name}', and there is one start: list the other nodes with .nodes(...)")
 
     def nodes(self, *nodes: Node[S, NodeFunction[S], N2, T2] | Composite[S, Any, N2, T2]) -> Wiring[S, N | N2, T_co | T2]:
         """The other nodes, in the order that definitions and errors have.

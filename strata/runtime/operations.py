@@ -160,21 +160,21 @@ class Operations:
             check_id(by, "the name of who reopens a thread")
         checkpoint, sequence = admit_reopen(await _load(self, thread_id), thread_id, self.plan)
         record = reopened(checkpoint, by=by, now=wire_time(self.clock.time()))
-        return Thread.of(Stored(record, await self.store.save_if_latest(record, sequence)), self.plan.codec)
+        return Thread[Any].of(Stored(record, await self.store.save_if_latest(record, sequence)), self.plan.codec)
 
     async def thread(self, thread_id: str) -> Thread[Any]:
         """Where the thread stands."""
         stored = await self.store.load_latest(thread_id)
         if stored is None:
             raise ThreadNotFound(thread_id)
-        return Thread.of(stored, self.plan.codec)
+        return Thread[Any].of(stored, self.plan.codec)
 
     async def log(self, thread_id: str, *, after: int | None) -> AsyncIterator[Record[Any]]:
         """The thread's records behind `after`, a page at a time."""
         while True:
             page = await self.store.get_log(thread_id, after=after)
             for logged in page.records:
-                yield Record.of(logged, self.plan.codec)
+                yield Record[Any].of(logged, self.plan.codec)
             if page.next_after is None:
                 return
             after = page.next_after

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
-from strata.errors import LoopRunning, UnsupportedEventLoop
+from strata.errors import LoopRunning
 from strata.graph.clock import SYSTEM
 from strata.graph.state import State
+from strata.runtime.loops import is_inside_asyncio, require_asyncio
 
 if TYPE_CHECKING:
     from strata.engine.outcomes import Cancelled, Outcome
@@ -236,15 +236,10 @@ class Runner(Generic[S]):
         return self._wait("thread", lambda calls: calls.thread(thread_id))
 
     def _here(self) -> Operations:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            raise UnsupportedEventLoop("Strata runs on asyncio, and no asyncio loop is running here: under trio there is none") from None
+        require_asyncio()
         return self._operations
 
     def _wait(self, name: str, call: Callable[[Operations], Coroutine[Any, Any, R]]) -> R:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return self._operations.wait(call(self._operations.in_place))
-        raise LoopRunning(name)
+        if is_inside_asyncio():
+            raise LoopRunning(name)
+        return self._operations.wait(call(self._operations.in_place))

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from strata.checkpoint.metadata import ERROR, HOPS
+from strata.checkpoint.metadata import ERROR, HOPS, as_count
 from strata.checkpoint.record import Checkpoint, Status, ThreadState
 from strata.engine.context import decision_of
 from strata.engine.waiting import waiting_for
@@ -106,8 +106,7 @@ class _View(Generic[S]):
     @property
     def hops(self) -> int | None:
         """Hops of the outermost level before its next node; None where none were counted."""
-        text = self.metadata.get(HOPS, "")
-        return int(text) if text.isascii() and text.isdigit() else None
+        return as_count(self.metadata.get(HOPS, ""))
 
     @property
     def error(self) -> str | None:

@@ -18,6 +18,7 @@ from strata import (
     Context,
     Failed,
     FatalError,
+    GraphInvalid,
     OptionRefused,
     Runner,
     State,
@@ -682,3 +683,11 @@ async def test_a_run_starts_with_a_state_of_its_graph_only(given: Any) -> None:
 async def test_a_first_state_that_cannot_be_stored_is_refused_with_its_field() -> None:
     with pytest.raises(OptionRefused, match=r"^the state to start from cannot be used: Trail\.n: expected"):
         await Runner(line("A").compile(), MemoryStore()).run("t", Trail(n=2**70))
+
+
+def test_ex18_an_inline_node_cannot_be_timed_out() -> None:
+    with pytest.raises(GraphInvalid) as raised:
+        one(adds("B"), inline=True, timeout=1).compile()
+    text = "node 'B' runs inline and can't be timed out: add it with add_node or add_fallible_node to have its timeout honoured"
+    assert [problem.text for problem in raised.value.problems] == [text]
+    one(adds("B"), inline=True, timeout=1).add_node("B", adds("B"), timeout=1).compile()

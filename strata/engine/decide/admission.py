@@ -56,6 +56,7 @@ def check_answer(answer: Signal[Any] | Event | Due, thread_id: str) -> None:
     Raises:
         SignalRefused: it is something else, its reviewer cannot be stored, or an event has a blank type.
     """
+<<<<<<< HEAD
     match answer:
         case Due():
             return
@@ -71,6 +72,16 @@ def check_answer(answer: Signal[Any] | Event | Due, thread_id: str) -> None:
                 f"not {answer!r:.80}",
                 thread_id=thread_id,
             )
+=======
+    if not isinstance(answer, Signal):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise SignalRefused(
+            f"cannot resume thread '{thread_id}': an answer is graph.approve(reviewer), graph.reject(reviewer) or graph.amend(), not {answer!r:.80}",
+            thread_id=thread_id,
+        )
+    reviewer: Any = answer.reviewer
+    if not isinstance(reviewer, str) or not is_storable(reviewer):
+        raise SignalRefused(f"cannot resume thread '{thread_id}': a reviewer is storable text, not {reviewer!r:.80}", thread_id=thread_id)
+>>>>>>> main
 
 
 def admit_resume(
@@ -115,7 +126,11 @@ def admit_recover(stored: Stored | None, thread_id: str, plan: GraphPlan, *, dur
         Refused: one of its kinds.
     """
     if not durable:
-        raise NotDurable("this graph doesn't checkpoint every node: only a graph compiled with compile(durable=True) can recover a thread")
+        raise NotDurable(
+            "this runner has no store, so nothing is left of a run that could be recovered: Runner(graph, store)"
+            if plan.graph.durable
+            else "this graph doesn't checkpoint every node: only a graph compiled with compile(durable=True) can recover a thread"
+        )
     found = readable(stored, thread_id)
     if found.checkpoint.state_name != "running":
         raise NotRunning(thread_id, state_name=found.checkpoint.state_name)
