@@ -56,7 +56,6 @@ def check_answer(answer: Signal[Any] | Event | Due, thread_id: str) -> None:
     Raises:
         SignalRefused: it is something else, its reviewer cannot be stored, or an event has a blank type.
     """
-<<<<<<< HEAD
     match answer:
         case Due():
             return
@@ -64,7 +63,7 @@ def check_answer(answer: Signal[Any] | Event | Due, thread_id: str) -> None:
             if not event_type.strip():
                 raise SignalRefused("a signal needs an event type", thread_id=thread_id)
         case Signal(reviewer=reviewer):
-            if not isinstance(reviewer, str) or not is_storable(reviewer):  # type: ignore[redundant-expr]  # pyright: ignore[reportUnnecessaryIsInstance]
+            if not _is_text(reviewer):
                 raise SignalRefused(f"cannot resume thread '{thread_id}': a reviewer is storable text, not {reviewer!r:.80}", thread_id=thread_id)
         case _:  # pyright: ignore[reportUnnecessaryComparison]
             raise SignalRefused(
@@ -72,16 +71,10 @@ def check_answer(answer: Signal[Any] | Event | Due, thread_id: str) -> None:
                 f"not {answer!r:.80}",
                 thread_id=thread_id,
             )
-=======
-    if not isinstance(answer, Signal):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise SignalRefused(
-            f"cannot resume thread '{thread_id}': an answer is graph.approve(reviewer), graph.reject(reviewer) or graph.amend(), not {answer!r:.80}",
-            thread_id=thread_id,
-        )
-    reviewer: Any = answer.reviewer
-    if not isinstance(reviewer, str) or not is_storable(reviewer):
-        raise SignalRefused(f"cannot resume thread '{thread_id}': a reviewer is storable text, not {reviewer!r:.80}", thread_id=thread_id)
->>>>>>> main
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and is_storable(value)
 
 
 def admit_resume(
