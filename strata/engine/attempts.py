@@ -50,8 +50,8 @@ async def _once(run: Run, level: Level, node: NodePlan) -> Any:
             return await run_map(run, level, node, mapping)
         case EventWaitBody() | TimerBody():
             return level.state  # a wait passes the state through and pauses
-        case other:
-            assert_never(other)
+        case _:
+            assert_never(node.work)
 
 
 async def _wait(run: Run, level: Level, node: NodePlan, failure: Failure, delay: float) -> None:

@@ -101,8 +101,8 @@ def _judge(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, child
         case OverLimit():
             record = record_of(child, ending, run.stamp())
             raise ChildFailed(f"subgraph '{node.name}' {child_failure_text(ending, child)}", kind="fatal", nested=record)
-        case other:
-            assert_never(other)
+        case _:
+            assert_never(ending)
 
 
 def _nested(run: Run, child: Level, ending: NodeFailedForGood, failure: Failure) -> Checkpoint | None:

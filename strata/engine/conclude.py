@@ -50,8 +50,8 @@ def outcome_of(run: Run, level: Level, ending: Ending, record: Checkpoint) -> Ou
             return _cancelled(run, level, reason, record.waiting_at)
         case Stopped():
             raise AssertionError(f"only an inner level is stopped by a {ending.reason}")
-        case other:
-            assert_never(other)
+        case _:
+            assert_never(ending)
 
 
 def superseded(run: Run, level: Level) -> Cancelled[Any]:

@@ -58,7 +58,7 @@ def _keys(node: NodePlan, body: MapBody, items: Sequence[Any]) -> list[str]:
             key = body.key(item)
         except Exception as error:
             raise MapperFailed(node.name, "key", error) from error
-        if not isinstance(key, str):
+        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise BadItems(f"map '{node.name}': item {index} has the key {key!r:.80}, which is no string")
         if not key:
             raise BadItems(f"map '{node.name}': item {index} has an empty key")
@@ -117,8 +117,8 @@ def _result(mapping: MapPlan, child: Level, ending: Ending, key: str, scope: Sco
             return PartResult(status="failed", failure=_failure(ending, child, None))
         case Paused() | PausedInside() | Stopped():
             raise AssertionError(f"an item of a map cannot end as {ending!r}: compile() refuses what pauses")
-        case other:
-            assert_never(other)
+        case _:
+            assert_never(ending)
 
 
 def _failure(ending: NodeFailedForGood | OverLimit, child: Level, failure: Failure | None) -> Failure:

@@ -141,5 +141,5 @@ def _work(body: Body, *, in_place: bool) -> Work:
             return MapPlan(body, in_place=in_place)
         case EventWaitBody() | TimerBody():
             return body
-        case other:
-            assert_never(other)
+        case _:
+            assert_never(body)

@@ -35,8 +35,8 @@ def record_of(level: Level, ending: Ending, stamp: Stamp) -> Checkpoint:
             return _record(level, stamp, "failed", suspended=here, next_node=here, engine={ERROR: str(error), ERROR_KIND: "hop_limit"}, nested=nested)
         case Stopped(reason, nested):
             return _record(level, stamp, "cancelled", suspended=here, next_node=here, engine={CANCEL_REASON: reason}, nested=nested)
-        case other:
-            assert_never(other)
+        case _:
+            assert_never(ending)
 
 
 def running_record(level: Level, stamp: Stamp, *, after: str | None) -> Checkpoint:

@@ -42,7 +42,7 @@ async def test_a_call_on_a_file_of_the_other_engine_does_what_it_did_there(tmp_p
     difference = scenario.differs.get(number, Differs(row=""))
     assert isinstance(difference, Differs)
     database = tmp_path / "theirs.db"
-    told(database, dump.read_text(encoding="utf-8"))
+    told(database, dump.read_text(encoding="utf-8"))  # noqa: ASYNC240
     cut(database, Counter(thread_of(record) for record in written_before(calls, number)))
     async with SqliteStore(database) as store:
         expect(await make(scenario, calls[number], store, ask=difference.ask), calls[number], difference)
