@@ -33,8 +33,8 @@ async def call(run: Run, level: Level, node: NodePlan, handler: HandlerPlan) -> 
             context.close()
 
 
-async def invoke(run: Run, name: str, handler: HandlerPlan, state: object, context: NodeContext | None) -> Any:
-    """The bare call."""
+async def invoke(run: Run, name: str, handler: HandlerPlan, state: object, context: NodeContext | None, *, grace: float = 0.0) -> Any:
+    """The bare call. `grace` is how long one on a thread is waited for that has been cancelled."""
     function = handler.call
     arguments = (state,) if context is None else (state, context)
     match handler.manner:
@@ -43,7 +43,7 @@ async def invoke(run: Run, name: str, handler: HandlerPlan, state: object, conte
         case "inline":
             return function(*arguments)
         case "thread":
-            return await run.threads.call(name, lambda: function(*arguments))
+            return await run.threads.call(name, lambda: function(*arguments), grace=grace)
 
 
 async def within(run: Run, level: Level, node: NodePlan, work: Awaitable[T]) -> T:

@@ -15,7 +15,7 @@ from strata.engine.records import record_of
 from strata.engine.run import Run
 from strata.engine.stream import Committed
 from strata.engine.waiting import waiting_for
-from strata.errors import HopLimitReached, StateRefused, StoreError
+from strata.errors import HopLimitReached, LeaseLost, StateRefused, StoreError
 
 logger = logging.getLogger("strata")
 
@@ -28,7 +28,12 @@ async def conclude(run: Run, level: Level, ending: Ending) -> Outcome[Any]:
         failure = ending.failure
         logger.error("thread '%s' failed at node '%s': %s", run.thread_id, level.path_of(level.at), failure.message, exc_info=failure.error)
     record = record_of(level, ending, run.stamp())
-    await run.recorder.append(record)
+    if isinstance(ending, Stopped) and ending.reason == "lease_lost":  # from then on nothing is written
+        return _cancelled(run, level, "lease_lost", record.waiting_at)
+    try:
+        await run.recorder.append(record)
+    except LeaseLost:
+        return _cancelled(run, level, "lease_lost", record.waiting_at)
     if run.channel is not None:
         path = "/".join(record.waiting_at)
         await emit(run, level, Committed(path=path, attempt=level.attempt, record=run.recorder.sequence, status=record.status))
@@ -57,6 +62,11 @@ def outcome_of(run: Run, level: Level, ending: Ending, record: Checkpoint) -> Ou
 def superseded(run: Run, level: Level) -> Cancelled[Any]:
     """Another run appended to the thread: nothing more is written."""
     return _cancelled(run, level, "superseded", (level.at.name,))
+
+
+def lost_lease(run: Run, level: Level) -> Cancelled[Any]:
+    """The lease was lost before the run's first record, or between two nodes: nothing more is written."""
+    return _cancelled(run, level, "lease_lost", (level.at.name,))
 
 
 async def record_abandoned(run: Run, level: Level) -> None:

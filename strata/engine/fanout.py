@@ -63,14 +63,24 @@ class _Crowd:
             self._start_what_may()
 
     async def give_up(self) -> None:
-        """Let every part end: they have been told if the level was, and are told now if its task was cancelled or timed out."""
+        """Let every part end: they have been told if the level was, and are told now if its task was cancelled or timed out.
+
+        A part that has not stopped is told again by its own interrupt, and by us when our own task is cancelled once more.
+        """
         for scope in tuple(self._scopes.values()):
             scope.stop("timeout" if self._level.interrupt.timed_out else "requested")
-        for task in self._running:
-            if self._level.interrupt.abandoned:
+        self._pass_on()
+        while self._running:
+            try:
+                await asyncio.wait(self._running)
+            except asyncio.CancelledError:
+                self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Abandon the parts where the group itself is abandoned."""
+        if self._level.interrupt.abandoned:
+            for task in self._running:
                 task.cancel()
-        if self._running:
-            await asyncio.wait(self._running)
 
     def _judge(self, verdict: str) -> None:
         if verdict == "open" or self._is_over:

@@ -11,7 +11,7 @@ from strata.engine.decide.failure import judge
 from strata.engine.decide.joining import BRANCHES, PartResult, Tally, Words, failure_of, merge_argument, merges
 from strata.engine.fanout import fan_out
 from strata.engine.faults import ChildFailed
-from strata.engine.interrupt import Scope
+from strata.engine.interrupt import GRACE, Scope
 from strata.engine.level import Level
 from strata.engine.plan import GroupPlan, HandlerPlan, NodePlan
 from strata.engine.run import Run
@@ -49,7 +49,7 @@ def merged(state: Any, node: NodePlan, tally: Tally, names: list[str], fanout: F
 async def _run_branch(run: Run, level: Level, node: NodePlan, name: str, handler: HandlerPlan, scope: Scope, fanout: Fanout) -> PartResult:
     context = NodeContext(run, level, name, path=f"{level.path_of(node)}/{name}", scope=scope) if handler.takes_context else None
     try:
-        result = await interruptible(scope.interrupt, invoke(run, name, handler, level.state, context))
+        result = await interruptible(scope.interrupt, invoke(run, name, handler, level.state, context, grace=GRACE))
         state = level.plan.codec.check_result(level.state, result, f"{node.name}/{name}")
     except (Exception, asyncio.CancelledError) as error:
         if isinstance(error, asyncio.CancelledError) and scope.interrupt.abandoned:

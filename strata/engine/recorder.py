@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
 from strata.checkpoint.record import Checkpoint
+from strata.engine.watch import Watch
 from strata.errors import ThreadChanged
-from strata.ports import CheckpointStore
+from strata.ports.events import CheckpointSaved
+
+Save: TypeAlias = Callable[[Checkpoint, int | None], Awaitable[int | None]]
+"""Appends a record if the thread is still at that sequence, and gives the new one."""
 
 
 class Superseded(Exception):
@@ -14,15 +21,26 @@ class Superseded(Exception):
 class Recorder:
     """Appends this run's records. `sequence` is the last record's (-1: the thread did not exist; None: the store has none)."""
 
-    __slots__ = ("_store", "sequence")
+    __slots__ = ("_watch", "save", "sequence")
 
-    def __init__(self, store: CheckpointStore, *, sequence: int | None) -> None:
-        self._store = store
+    def __init__(self, save: Save, *, sequence: int | None, watch: Watch | None) -> None:
+        self.save = save
         self.sequence = sequence
+        self._watch = watch
 
     async def append(self, checkpoint: Checkpoint) -> None:
-        """Raises Superseded if the thread is no longer where this run left it, StoreError if the store failed."""
+        """Raises Superseded if the thread is no longer where this run left it, LeaseLost or StoreError if the store says so."""
+        began = 0.0 if self._watch is None else self._watch.seconds()
         try:
-            self.sequence = await self._store.save_if_latest(checkpoint, self.sequence)
+            self.sequence = await self.save(checkpoint, self.sequence)
         except ThreadChanged as error:
             raise Superseded from error
+        if self._watch is not None:
+            self._watch.emit(
+                CheckpointSaved(
+                    status=checkpoint.status,
+                    waiting_at=checkpoint.waiting_at,
+                    resume_stamp=checkpoint.resumed_at is not None,
+                    duration=self._watch.seconds() - began,
+                )
+            )

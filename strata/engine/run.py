@@ -11,6 +11,7 @@ from strata.engine.recorder import Recorder
 from strata.engine.stamp import Stamp
 from strata.engine.stream import Channel
 from strata.engine.threads import WorkerThreads
+from strata.engine.watch import Watch
 from strata.graph.clock import Clock
 from strata.graph.times import wire_time
 
@@ -21,6 +22,7 @@ class Run:
     Attributes:
         durable: records are written between nodes, not only where the run stops.
         channel: where stream events go; None when nobody reads.
+        watch: where run events, spans and metrics come from; None when nobody watches.
     """
 
     __slots__ = (
@@ -35,6 +37,7 @@ class Run:
         "services",
         "thread_id",
         "threads",
+        "watch",
     )
 
     def __init__(
@@ -51,6 +54,7 @@ class Run:
         recorder: Recorder,
         channel: Channel | None,
         scope: Scope,
+        watch: Watch | None,
     ) -> None:
         self.thread_id = thread_id
         self.run_id = run_id
@@ -63,6 +67,7 @@ class Run:
         self.recorder = recorder
         self.channel = channel
         self.scope = scope
+        self.watch = watch
 
     def stamp(self) -> Stamp:
         """What records of this moment have in common."""

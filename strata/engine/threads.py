@@ -44,10 +44,11 @@ class WorkerThreads:
         self._crew = _Crew()
         weakref.finalize(self, _Crew.dismiss, self._crew)
 
-    async def call(self, node: str, function: Callable[[], object]) -> object:
+    async def call(self, node: str, function: Callable[[], object], *, grace: float = 0.0) -> object:
         """Run `function` on a thread, in a copy of this task's context variables.
 
-        Cancelling the caller gives the call up, unless its result is there already: the thread runs on, and what it gives is dropped.
+        Cancelling the caller gives the call up, unless its result is there already: the thread runs on, and what it gives is
+        dropped. With `grace` the caller leaves only when the call has ended, or so many seconds are over, or it is told again.
 
         Raises:
             ThreadsExhausted: no thread came free within 5 s.
@@ -60,12 +61,24 @@ class WorkerThreads:
             self._crew.free_slot()
             raise
         try:
-            return await job.future
+            return await (asyncio.shield(job.future) if grace else job.future)
         except asyncio.CancelledError:
             if job.future.done() and not job.future.cancelled():  # it came in the same turn: a result that is there wins
                 return job.future.result()
             job.abandoned = True
+            if grace:
+                await self._see_out(job, grace)
             raise
+
+    async def _see_out(self, job: Job, grace: float) -> None:
+        """Wait for a call that was given up, but not for ever."""
+        over = job.loop.create_future()
+        timer = self._clock.call_later(grace, partial(_give_up, over))
+        try:
+            await asyncio.wait({job.future, over}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            timer.cancel()
+            job.future.cancel()  # or what it raises would be reported as an error that nobody has seen
 
     async def _take_slot(self, node: str) -> None:
         waiter = self._crew.take_slot(self._limit)

@@ -1,38 +1,37 @@
-"""The runs of a runner that are under way, so that they can be told to stop."""
+"""The runs of a runner that are under way or wait for a slot, so that they can be told to stop."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-
-from strata.engine.run import Run
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 
 class ActiveRuns:
     """By thread id. Runs of one thread are rare and may be on several event loops."""
 
     def __init__(self) -> None:
-        self._runs: dict[Run, asyncio.AbstractEventLoop] = {}
+        self._runs: dict[object, tuple[str, asyncio.AbstractEventLoop, Callable[[], object]]] = {}
 
-    def add(self, run: Run) -> None:
-        self._runs[run] = asyncio.get_running_loop()
-
-    def remove(self, run: Run) -> None:
-        del self._runs[run]
+    @contextmanager
+    def listed(self, thread_id: str, stop: Callable[[], object]) -> Generator[None]:
+        """While in the block, the run can be told to stop by calling `stop` on its loop."""
+        key = object()
+        self._runs[key] = (thread_id, asyncio.get_running_loop(), stop)
+        try:
+            yield
+        finally:
+            del self._runs[key]
 
     def stop(self, thread_id: str) -> bool:
         """Tell the thread's runs to stop, from whatever thread; whether there was one."""
-        told = False
-        for run, loop in list(self._of(thread_id)):
-            told = True
+        found = [(loop, stop) for of, loop, stop in list(self._runs.values()) if of == thread_id]
+        for loop, stop in found:
             if _is_running_here(loop):
-                run.scope.stop("requested")
+                stop()
             else:
-                loop.call_soon_threadsafe(run.scope.stop, "requested")
-        return told
-
-    def _of(self, thread_id: str) -> Iterable[tuple[Run, asyncio.AbstractEventLoop]]:
-        return ((run, loop) for run, loop in list(self._runs.items()) if run.thread_id == thread_id)
+                loop.call_soon_threadsafe(stop)
+        return bool(found)
 
 
 def _is_running_here(loop: asyncio.AbstractEventLoop) -> bool:

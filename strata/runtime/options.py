@@ -12,26 +12,40 @@ from strata.checkpoint.metadata import check_caller_metadata, is_storable
 from strata.errors import OptionRefused
 from strata.graph.clock import Clock
 from strata.graph.times import seconds_of
+from strata.runtime.leases import Lease, ttl_of
+from strata.runtime.observers import Observer
 
 MOST_HOPS = 2**32 - 1
 
 
-class RunOptions(TypedDict, total=False):
+class SweepOptions(TypedDict, total=False):
+    """Options of the runs that a sweep makes.
+
+    Keys:
+        deadline: when the run is cancelled: an aware datetime, or a timedelta or seconds from now. It is not stored.
+        max_node_hops: the outermost graph's hop limit for this call, in place of the compiled one.
+        services: objects that nodes ask for by type, laid over the runner's.
+        observers: callables that get the run's events, added to the runner's.
+        priority: higher first in the runner's scheduler; 32 bits, 0 by default.
+    """
+
+    deadline: datetime | timedelta | float
+    max_node_hops: int | None
+    services: Iterable[object]
+    observers: Iterable[Observer]
+    priority: int
+
+
+class RunOptions(SweepOptions, total=False):
     """Options of one call.
 
     Keys:
         metadata: text to text, stored on every record of the run and seen by every node; a resume lays it over what is stored.
-        deadline: when the run is cancelled: an aware datetime, or a timedelta or seconds from now. It is not stored.
-        max_node_hops: the outermost graph's hop limit for this call, in place of the compiled one.
         run_id: of this call; a fresh UUID of version 7 by default.
-        services: objects that nodes ask for by type, laid over the runner's.
     """
 
     metadata: Mapping[str, str]
-    deadline: datetime | timedelta | float
-    max_node_hops: int | None
     run_id: str
-    services: Iterable[object]
 
 
 class CheckedOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,9 +57,18 @@ class CheckedOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_node_hops: int | None
     run_id: str
     services: Mapping[type[Any], object]
+    observers: tuple[Observer, ...]
+    priority: int
 
 
-def check_options(options: RunOptions, *, services: Mapping[type[Any], object], clock: Clock) -> CheckedOptions:
+def check_options(
+    options: RunOptions,
+    *,
+    services: Mapping[type[Any], object],
+    observers: Iterable[Observer],
+    lease: Lease | None,
+    clock: Clock,
+) -> CheckedOptions:
     """Before anything is loaded or written (strata-execution.md 10).
 
     Raises:
@@ -62,6 +85,8 @@ def check_options(options: RunOptions, *, services: Mapping[type[Any], object], 
         raise OptionRefused("a run's max_node_hops must be at least 1")
     if limit is not None and limit > MOST_HOPS:
         raise OptionRefused(f"a run's max_node_hops must be at most {MOST_HOPS}")
+    if lease is not None:
+        ttl_of(lease)
     deadline, seconds = _deadline(options.get("deadline"), clock)
     return CheckedOptions(
         metadata=metadata,
@@ -70,6 +95,8 @@ def check_options(options: RunOptions, *, services: Mapping[type[Any], object], 
         max_node_hops=limit,
         run_id=run_id,
         services={**services, **by_type(options.get("services", ()))},
+        observers=(*observers, *options.get("observers", ())),
+        priority=options.get("priority", 0),
     )
 
 

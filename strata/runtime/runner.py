@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from strata.errors import LoopRunning
@@ -11,15 +11,22 @@ from strata.graph.state import State
 from strata.runtime.loops import is_inside_asyncio, require_asyncio
 
 if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
     from strata.engine.outcomes import Cancelled, Outcome
     from strata.engine.stream import Channel, Overflow, StreamEvent
-    from strata.graph.answers import Signal
+    from strata.graph.answers import Event, Signal
     from strata.graph.clock import Clock
     from strata.graph.compiled import CompiledGraph
     from strata.ports import CheckpointStore, ThreadPage, ThreadQuery
+    from strata.ports.instrument import Instrument
+    from strata.runtime.leases import Lease
+    from strata.runtime.observers import Observer
     from strata.runtime.operations import Operations
-    from strata.runtime.options import RunOptions
+    from strata.runtime.options import RunOptions, SweepOptions
+    from strata.runtime.scheduler import Scheduler
     from strata.runtime.stream import RunStream
+    from strata.runtime.sweeps import RecoveryReport, StopToken, Sweep, WakeReport
     from strata.runtime.thread import Record, Thread
 
 S = TypeVar("S", bound=State)
@@ -34,6 +41,10 @@ class Runner(Generic[S]):
         store: where records go. Without one the process keeps what paused, nothing is encoded between nodes, and
             nothing can be recovered.
         services: objects that nodes ask for by type (`ctx.service(Type)`).
+        observers: callables, sync or async, that get the events of every run (`strata.ports.events`), in order.
+        instrument: takes spans and metrics; `strata.telemetry` has one for OpenTelemetry.
+        lease: only one worker at a time on a thread; all workers have one, or none.
+        scheduler: bounds how many runs go on at once; may serve several runners.
         clock: time, ids and chance; for tests.
         max_threads: worker threads for sync nodes, made when needed.
 
@@ -47,6 +58,10 @@ class Runner(Generic[S]):
         store: CheckpointStore | None = None,
         *,
         services: Iterable[object] = (),
+        observers: Iterable[Observer] = (),
+        instrument: Instrument | None = None,
+        lease: Lease | None = None,
+        scheduler: Scheduler | None = None,
         clock: Clock = SYSTEM,
         max_threads: int = 40,
     ) -> None:
@@ -55,7 +70,17 @@ class Runner(Generic[S]):
 
         if not isinstance(graph, CompiledGraph):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"a runner runs what compile() gave, not {type(graph).__name__}: Runner(graph.compile(...), store)")
-        self._operations = Operations(graph, store, services=services, clock=clock, max_threads=max_threads)
+        self._operations = Operations(
+            graph,
+            store,
+            services=services,
+            observers=observers,
+            instrument=instrument,
+            lease=lease,
+            scheduler=scheduler,
+            clock=clock,
+            max_threads=max_threads,
+        )
 
     async def run(self, thread_id: str, state: S, /, *, start_over: bool = False, **options: Unpack[RunOptions]) -> Outcome[S]:
         """Run a thread from the graph's entry.
@@ -69,7 +94,7 @@ class Runner(Generic[S]):
     async def resume(
         self,
         thread_id: str,
-        answer: Signal[Any] | None = None,
+        answer: Signal[Any] | Event | None = None,
         /,
         *,
         at_sequence: int | None = None,
@@ -85,6 +110,79 @@ class Runner(Generic[S]):
             Refused, StoreError: see the class.
         """
         return await self._here().resume(thread_id, answer, options, at_sequence=at_sequence, channel=None)
+
+    async def signal(self, thread_id: str, event: Event, /, *, at_sequence: int | None = None, **options: Unpack[RunOptions]) -> Outcome[S]:
+        """Tell a thread that waits for it that something has happened: `await_payment.event(payload)`, or an `Event`.
+
+        Raises:
+            NotWaiting: the thread waits for something else, or for nothing.
+            SignalRefused: the payload or an override does not fit.
+            Refused, StoreError: see `resume`.
+        """
+        return await self._here().resume(thread_id, event, options, at_sequence=at_sequence, channel=None)
+
+    async def wake(self, thread_id: str, /, *, now: datetime | None = None, **options: Unpack[RunOptions]) -> Outcome[S]:
+        """Go on with a thread whose timer is due, or whose wait or boundary has timed out, at `now` (by default the clock's).
+
+        Raises:
+            NotDue: its time has not come, or it waits for none.
+            Refused, StoreError: see `resume`.
+        """
+        return await self._here().wake(thread_id, now, options, channel=None)
+
+    async def wake_due(
+        self,
+        *,
+        now: datetime | None = None,
+        metadata: Mapping[str, str] | None = None,
+        limit: int = 100,
+        match_graph: bool = True,
+        max_concurrent: int = 1,
+        stop: StopToken | None = None,
+        **options: Unpack[SweepOptions],
+    ) -> WakeReport[S]:
+        """Wake what is due, oldest first, up to `limit` threads (skipped ones do not count).
+
+        `metadata` are pairs that the threads must have; they are laid over the metadata of each run too. With an identity
+        and `match_graph` only threads of this graph are looked at. `stop.is_set()` ends the sweep before the next thread.
+
+        Raises:
+            OptionRefused: a limit is out of its range.
+            StoreError: the threads cannot be listed.
+        """
+        from strata.runtime.drivers import wake_due
+
+        sweep = self._sweep(metadata, limit, match_graph, max_concurrent, stop)
+        return await wake_due(self._here(), sweep, now, options)
+
+    async def recover_stale(
+        self,
+        *,
+        now: datetime | None = None,
+        stale_after: timedelta | float | None = None,
+        max_recoveries: int | None = None,
+        metadata: Mapping[str, str] | None = None,
+        limit: int = 100,
+        match_graph: bool = True,
+        max_concurrent: int = 1,
+        stop: StopToken | None = None,
+        **options: Unpack[SweepOptions],
+    ) -> RecoveryReport[S]:
+        """Recover running threads whose process died, oldest first, up to `limit` of them (skipped ones do not count).
+
+        A thread is dead if nobody holds its lease and it was last written more than `stale_after` (a timedelta or seconds)
+        ago; runs without a lease must give that age. One that was recovered `max_recoveries` times without a node
+        committing since is left alone.
+
+        Raises:
+            NotDurable: the graph does not record every node, or the runner has no store.
+            OptionRefused: a limit is out of its range, or nothing says when a thread is dead.
+            StoreError: the threads cannot be listed.
+        """
+        from strata.runtime.drivers import recover_stale
+
+        sweep = self._sweep(metadata, limit, match_graph, max_concurrent, stop)
+        return await recover_stale(self._here(), sweep, now, options, stale_after=stale_after, max_recoveries=max_recoveries)
 
     async def recover(self, thread_id: str, /, **options: Unpack[RunOptions]) -> Outcome[S]:
         """Go on with a durable thread whose process died: the node that was running runs again, with the same idempotency key.
@@ -146,7 +244,7 @@ class Runner(Generic[S]):
     def stream_resume(
         self,
         thread_id: str,
-        answer: Signal[Any] | None = None,
+        answer: Signal[Any] | Event | None = None,
         /,
         *,
         at_sequence: int | None = None,
@@ -158,6 +256,23 @@ class Runner(Generic[S]):
 
         async def start(channel: Channel) -> Outcome[S]:
             return await self._here().resume(thread_id, answer, options, at_sequence=at_sequence, channel=channel)
+
+        return self._operations.stream(start, select=select, overflow=overflow)
+
+    def stream_wake(
+        self,
+        thread_id: str,
+        /,
+        *,
+        now: datetime | None = None,
+        select: Collection[type[StreamEvent]] | None = None,
+        overflow: Overflow = "wait",
+        **options: Unpack[RunOptions],
+    ) -> RunStream[S]:
+        """`wake`, with its events to read."""
+
+        async def start(channel: Channel) -> Outcome[S]:
+            return await self._here().wake(thread_id, now, options, channel=channel)
 
         return self._operations.stream(start, select=select, overflow=overflow)
 
@@ -211,7 +326,7 @@ class Runner(Generic[S]):
     def resume_sync(
         self,
         thread_id: str,
-        answer: Signal[Any] | None = None,
+        answer: Signal[Any] | Event | None = None,
         /,
         *,
         at_sequence: int | None = None,
@@ -222,6 +337,10 @@ class Runner(Generic[S]):
             "resume",
             lambda calls: calls.resume(thread_id, answer, options, at_sequence=at_sequence, channel=None),
         )
+
+    def signal_sync(self, thread_id: str, event: Event, /, *, at_sequence: int | None = None, **options: Unpack[RunOptions]) -> Outcome[S]:
+        """`signal` for a program without an event loop."""
+        return self._wait("signal", lambda calls: calls.resume(thread_id, event, options, at_sequence=at_sequence, channel=None))
 
     def recover_sync(self, thread_id: str, /, **options: Unpack[RunOptions]) -> Outcome[S]:
         """`recover` for a program without an event loop."""
@@ -234,6 +353,18 @@ class Runner(Generic[S]):
     def thread_sync(self, thread_id: str, /) -> Thread[S]:
         """`thread` for a program without an event loop."""
         return self._wait("thread", lambda calls: calls.thread(thread_id))
+
+    def _sweep(
+        self,
+        metadata: Mapping[str, str] | None,
+        limit: int,
+        match_graph: bool,
+        max_concurrent: int,
+        stop: StopToken | None,
+    ) -> Sweep:
+        from strata.runtime.sweeps import Sweep
+
+        return Sweep(metadata=dict(metadata or {}), limit=limit, match_graph=match_graph, max_concurrent=max_concurrent, stop=stop)
 
     def _here(self) -> Operations:
         require_asyncio()

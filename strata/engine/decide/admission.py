@@ -118,18 +118,23 @@ def admit_recover(stored: Stored | None, thread_id: str, plan: GraphPlan, *, dur
     Raises:
         Refused: one of its kinds.
     """
-    if not durable:
-        raise NotDurable(
-            "this runner has no store, so nothing is left of a run that could be recovered: Runner(graph, store)"
-            if plan.graph.durable
-            else "this graph doesn't checkpoint every node: only a graph compiled with compile(durable=True) can recover a thread"
-        )
+    require_durable(plan, durable=durable)
     found = readable(stored, thread_id)
     if found.checkpoint.state_name != "running":
         raise NotRunning(thread_id, state_name=found.checkpoint.state_name)
     taken = take_over(found.checkpoint, plan, thread_id=thread_id)
     question = Question(thread_id=thread_id, answer=None, now=now, waiting_at=taken.waiting_at, recovers=True)
     return Entry(level=preflight(taken, plan, question), sequence=found.sequence)
+
+
+def require_durable(plan: GraphPlan, *, durable: bool) -> None:
+    """Raise NotDurable where a run leaves nothing behind that could be recovered."""
+    if not durable:
+        raise NotDurable(
+            "this runner has no store, so nothing is left of a run that could be recovered: Runner(graph, store)"
+            if plan.graph.durable
+            else "this graph doesn't checkpoint every node: only a graph compiled with compile(durable=True) can recover a thread"
+        )
 
 
 def _require_addresses(checkpoint: Checkpoint, answer: Signal[Any], thread_id: str) -> None:

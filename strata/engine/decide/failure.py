@@ -77,7 +77,8 @@ def _kind(error: Exception, policy: RecoverySpec | None) -> Kind:
         return error.kind
     if isinstance(error, FatalError) or policy is None or policy.is_transient is None:
         return "fatal"
-    return "transient" if policy.is_transient(error) else "fatal"
+    is_transient = policy.is_transient(error)
+    return "transient" if is_transient else "fatal"
 
 
 def _words_of(error: BaseException) -> str:

@@ -1,0 +1,87 @@
+"""The two sweeps over a store: what is due is woken, what died is recovered (strata-waits.md 5.7 and 9.3)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from strata.checkpoint.metadata import recoveries_of
+from strata.engine.decide.admission import require_durable
+from strata.errors import OptionRefused, Refused, StoreError
+from strata.graph.times import seconds_of
+from strata.ports import ThreadSummary
+from strata.runtime.operations import Operations
+from strata.runtime.options import RunOptions, SweepOptions
+from strata.runtime.sweeps import (
+    Recovered,
+    RecoveryReport,
+    Skipped,
+    Sweep,
+    WakeReport,
+    Woken,
+    find,
+    moment_of,
+    skipped_because,
+    stale_before,
+    sweep_over,
+)
+
+
+async def wake_due(operations: Operations, sweep: Sweep, now: datetime | None, options: SweepOptions) -> WakeReport[Any]:
+    """Wake what is due at `now`."""
+    sweep.check()
+    moment = moment_of(now, operations.clock.time())
+    given = cast("RunOptions", {**options, "metadata": sweep.metadata})
+    found, unreadable = await find(operations.store, operations.plan.graph, sweep, state="interrupted", due_by=moment)
+
+    async def wake(thread: ThreadSummary) -> Woken[Any] | Skipped:
+        try:
+            outcome = await operations.wake(thread.thread_id, moment, given, channel=None, tenant=_tenant(operations, thread))
+        except (Refused, StoreError) as error:
+            return skipped_because(thread.thread_id, error, changed="another driver woke or ended it first", over="it is no longer due")
+        by_timer = thread.wait is not None and thread.wait.kind == "timer"
+        return Woken(thread_id=thread.thread_id, by="timer" if by_timer else "timeout", outcome=outcome)
+
+    woken, skipped = await sweep_over(found, sweep, wake)
+    return WakeReport(woken=tuple(woken), skipped=(*unreadable, *skipped))
+
+
+async def recover_stale(
+    operations: Operations,
+    sweep: Sweep,
+    now: datetime | None,
+    options: SweepOptions,
+    *,
+    stale_after: timedelta | float | None,
+    max_recoveries: int | None,
+) -> RecoveryReport[Any]:
+    """Recover what died before `now` less `stale_after`."""
+    sweep.check()
+    if max_recoveries is not None and max_recoveries < 1:
+        raise OptionRefused("max_recoveries must be at least 1")
+    require_durable(operations.plan, durable=operations.durable)
+    moment = moment_of(now, operations.clock.time())
+    age = None if stale_after is None else seconds_of(stale_after)
+    before = stale_before(moment, age, has_lease=operations.lease is not None)
+    given = cast("RunOptions", {**options, "metadata": sweep.metadata})
+    found, unreadable = await find(operations.store, operations.plan.graph, sweep, state="running", updated_before=before)
+
+    async def recover(thread: ThreadSummary) -> Recovered[Any] | Skipped:
+        stored = await operations.store.load_latest(thread.thread_id)
+        count = 0 if stored is None else recoveries_of(stored.checkpoint)
+        if max_recoveries is not None and count >= max_recoveries:
+            return Skipped(thread_id=thread.thread_id, reason=f"it was recovered {count} time(s) without a node completing")
+        at = () if stored is None else tuple(level.next_node or "" for level in stored.checkpoint.levels())
+        try:
+            outcome = await operations.recover(thread.thread_id, given, channel=None, tenant=_tenant(operations, thread))
+        except (Refused, StoreError) as error:
+            return skipped_because(thread.thread_id, error, changed="another run or recovery got there first", over="it is no longer running")
+        return Recovered(thread_id=thread.thread_id, at=at, recoveries=count + 1, outcome=outcome)
+
+    recovered, skipped = await sweep_over(found, sweep, recover)
+    return RecoveryReport(recovered=tuple(recovered), skipped=(*unreadable, *skipped))
+
+
+def _tenant(operations: Operations, thread: ThreadSummary) -> str | None:
+    """The listed thread's own tenant, for the scheduler."""
+    return None if operations.scheduler is None else thread.metadata.get(operations.scheduler.tenant_key)

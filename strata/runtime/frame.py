@@ -1,0 +1,203 @@
+"""What surrounds a call on a thread: its slot in the scheduler, its watch, its lease, its deadline."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from strata.engine.interrupt import Interrupt, Scope
+from strata.engine.level import Level
+from strata.engine.outcomes import Cancelled, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
+from strata.engine.plan import NodePlan
+from strata.engine.recorder import Recorder, Save
+from strata.engine.run import Run
+from strata.engine.stream import Channel
+from strata.engine.watch import Watch
+from strata.errors import LeaseHeld, StoreLacksLeases
+from strata.ports import Stored
+from strata.ports.events import Interrupted as WasInterrupted
+from strata.ports.events import LeaseAcquired, LeaseLost, RunMode, RunStarted
+from strata.runtime.leases import LeaseKeeper
+from strata.runtime.observers import watched
+from strata.runtime.options import CheckedOptions
+
+if TYPE_CHECKING:
+    from strata.runtime.operations import Operations
+
+
+class Frame:
+    """Of one call. `watch` is None where nobody watches; `queued_for` where there is no scheduler."""
+
+    def __init__(self, operations: Operations, thread_id: str, options: CheckedOptions, watch: Watch | None, queued_for: float | None) -> None:
+        self.operations = operations
+        self.thread_id = thread_id
+        self.options = options
+        self.watch = watch
+        self.queued_for = queued_for
+        self.save: Save = operations.store.save_if_latest
+
+    async def load(self) -> Stored | None:
+        """The thread's newest record."""
+        if self.watch is None:
+            return await self.operations.store.load_latest(self.thread_id)
+        began = self.watch.seconds()
+        stored = await self.operations.store.load_latest(self.thread_id)
+        self.watch.loaded(None if stored is None else stored.checkpoint.status, self.watch.seconds() - began)
+        return stored
+
+    def run(self, metadata: Mapping[str, str], sequence: int | None, channel: Channel | None) -> Run:
+        operations = self.operations
+        return Run(
+            thread_id=self.thread_id,
+            run_id=self.options.run_id,
+            metadata=MappingProxyType(dict(metadata)),
+            services=self.options.services,
+            deadline=self.options.deadline,
+            durable=operations.durable,
+            clock=operations.clock,
+            threads=operations.threads,
+            recorder=Recorder(self.save, sequence=sequence, watch=self.watch),
+            channel=channel,
+            scope=Scope(Interrupt(operations.clock)),
+            watch=self.watch,
+        )
+
+    def level(self, run: Run, *, at: NodePlan, state: Any) -> Level:
+        operations, given = self.operations, self.options.max_node_hops
+        limit = given if given is not None else operations.plan.hop_limit
+        return Level(operations.plan, at=at, state=state, limit=limit, stores=operations.durable, scope=run.scope)
+
+    def started(self, mode: RunMode, node: str, metadata: Mapping[str, str]) -> None:
+        """The node to start at is known."""
+        if self.watch is not None:
+            identity = self.operations.plan.graph.identity
+            self.watch.emit(RunStarted(mode=mode, node=node, metadata=dict(metadata), graph=identity, queued_for=self.queued_for))
+
+    def completed(self, outcome: Outcome[Any]) -> None:
+        """The last event, behind the lease."""
+        if self.watch is None:
+            return
+        match outcome:
+            case Completed():
+                self.watch.completed("completed")
+            case Interrupted(waiting_at=waiting_at, next_node=next_node, wait=wait):
+                self.watch.emit(WasInterrupted(waiting_at=waiting_at, next_node=next_node or "", wait=wait))
+                self.watch.completed("interrupted")
+            case HopLimitExceeded(message=text):
+                self.watch.completed("failed", error=text, error_type="hop_limit")
+            case Failed(message=text):
+                self.watch.completed("failed", error=text)
+            case Cancelled(reason=reason):
+                self.watch.completed("cancelled", cancel_reason=reason)
+
+    @contextmanager
+    def stoppable(self, run: Run) -> Generator[None]:
+        """While in the block, `runner.cancel` and the deadline stop the run."""
+        due, clock = self.options.due, self.operations.clock
+        timer = None
+        if due is not None:
+            left = due - clock.monotonic()
+            if left > 0:
+                timer = clock.call_later(left, lambda: run.scope.stop("deadline"))
+            else:
+                run.scope.stop("deadline")
+        try:
+            with self.operations.active.listed(self.thread_id, lambda: run.scope.stop("requested")):
+                yield
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    @asynccontextmanager
+    async def leased(self, scope: Scope | None) -> AsyncGenerator[None]:
+        """While in the block, the thread is this call's alone, and its saves go under the lease; without a lease nothing.
+
+        Losing it stops `scope`.
+
+        Raises:
+            LeaseHeld: somebody else has the thread; nothing was written.
+        """
+        lease = self.operations.lease
+        if lease is None:
+            yield
+            return
+        keeper: LeaseKeeper | None = None
+
+        def lost() -> None:
+            if self.watch is not None and keeper is not None:
+                self.watch.emit(LeaseLost(owner=keeper.held.owner, token=keeper.held.token))
+            if scope is not None:
+                scope.stop("lease_lost")
+
+        try:
+            keeper = await LeaseKeeper.acquire(self.operations.store, self.thread_id, lease, clock=self.operations.clock, on_lost=lost)
+        except LeaseHeld:
+            if self.watch is not None:
+                self.watch.lease_is_held()
+            raise
+        if self.watch is not None:
+            held = keeper.held
+            expires_at = datetime.fromtimestamp(held.expires_at / 1000, UTC)
+            self.watch.emit(LeaseAcquired(owner=held.owner, token=held.token, expires_at=expires_at))
+        self.save = keeper.save
+        try:
+            yield
+        finally:
+            await keeper.release()
+
+    async def refuse_leased(self) -> None:
+        """A running thread that a live lease holds is somebody's: without a lease of our own it is left alone.
+
+        Raises:
+            LeaseHeld: so it is.
+        """
+        if self.operations.lease is not None:
+            return
+        try:
+            held = await self.operations.store.get_lease(self.thread_id)
+        except StoreLacksLeases:
+            return
+        if held is not None:
+            raise LeaseHeld(self.thread_id, owner=held.owner, expires_at=held.expires_at)
+
+
+@asynccontextmanager
+async def framed(
+    operations: Operations, mode: RunMode, thread_id: str, options: CheckedOptions, *, tenant: str | None = None
+) -> AsyncGenerator[Frame]:
+    """Around a call, once its options are found sound: wait for a slot, then watch.
+
+    Raises:
+        NotAdmitted: the scheduler has no place for it.
+    """
+    async with _slot(operations, mode, thread_id, options, tenant) as queued_for:
+        if not options.observers and operations.instrument is None:
+            yield Frame(operations, thread_id, options, None, queued_for)
+            return
+        async with watched(
+            mode,
+            thread_id=thread_id,
+            run_id=options.run_id,
+            clock=operations.clock,
+            observers=options.observers,
+            instrument=operations.instrument,
+            priority=None if operations.scheduler is None else options.priority,
+        ) as watch:
+            yield Frame(operations, thread_id, options, watch, queued_for)
+
+
+@asynccontextmanager
+async def _slot(operations: Operations, mode: RunMode, thread_id: str, options: CheckedOptions, tenant: str | None) -> AsyncGenerator[float | None]:
+    scheduler = operations.scheduler
+    if scheduler is None or mode == "end":
+        yield None
+        return
+    left = None if options.due is None else options.due - operations.clock.monotonic()
+    whose = options.metadata.get(scheduler.tenant_key, tenant)
+    slot = scheduler.slot(priority=options.priority, tenant=whose, deadline=left, clock=operations.clock)
+    with operations.active.listed(thread_id, slot.cancel):  # a slot that was given stays given
+        async with slot as admission:
+            yield admission.waited
