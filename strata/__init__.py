@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from strata.engine.outcomes import Cancelled, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
-    from strata.engine.stream import Committed, NodeEnded, NodeFailed, NodeStarted, StreamEvent, Token
+    from strata.engine.stream import Committed, NodeEnded, NodeFailed, NodeStarted, Retried, StreamEvent, Token
     from strata.errors import (
         BadItems,
         CheckpointUnreadable,
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from strata.graph.subgraph_decorator import subgraph
     from strata.graph.wait_decorators import timer, wait_for_event
     from strata.ports.checkpoints import CheckpointStore, ThreadPage, ThreadQuery, ThreadSummary
+    from strata.ports.events import RunEvent
     from strata.rules.facts import Place
     from strata.rules.problem import Problem
     from strata.runtime.admission import Reservation
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from strata.runtime.runner import Runner
     from strata.runtime.scheduler import Scheduler
     from strata.runtime.stream import RunStream
+    from strata.runtime.sweeps import Recovered, RecoveryReport, Skipped, WakeReport, Woken
     from strata.runtime.thread import Record, Thread
 
 __all__ = [
@@ -144,17 +146,24 @@ __all__ = [
     "NodeStarted",
     "Outcome",
     "Record",
+    "Recovered",
+    "RecoveryReport",
     "Reservation",
+    "Retried",
+    "RunEvent",
     "RunOptions",
     "RunStream",
     "Runner",
     "Scheduler",
+    "Skipped",
     "StreamEvent",
     "Thread",
     "ThreadPage",
     "ThreadQuery",
     "ThreadSummary",
     "Token",
+    "WakeReport",
+    "Woken",
     # Time
     "SYSTEM",
     "Clock",
@@ -239,13 +248,19 @@ MODULES = {
     "Place": "strata.rules.facts",
     "Problem": "strata.rules.problem",
     "Record": "strata.runtime.thread",
+    "Recovered": "strata.runtime.sweeps",
+    "RecoveryReport": "strata.runtime.sweeps",
     "Reservation": "strata.runtime.admission",
+    "Retried": "strata.engine.stream",
+    "Retried": "strata.engine.stream",
+    "RunEvent": "strata.ports.events",
     "RunOptions": "strata.runtime.options",
     "RunStream": "strata.runtime.stream",
     "Runner": "strata.runtime.runner",
-    "Scheduler": "strata.runtime.scheduler",
     "SYSTEM": "strata.graph.clock",
+    "Scheduler": "strata.runtime.scheduler",
     "Signal": "strata.graph.answers",
+    "Skipped": "strata.runtime.sweeps",
     "State": "strata.graph.state",
     "StateGraph": "strata.graph.builder",
     "StoredLevel": "strata.graph.answers",
@@ -256,6 +271,8 @@ MODULES = {
     "ThreadSummary": "strata.ports.checkpoints",
     "Token": "strata.engine.stream",
     "WaitingFor": "strata.graph.answers",
+    "WakeReport": "strata.runtime.sweeps",
+    "Woken": "strata.runtime.sweeps",
     "all_of": "strata.graph.joins",
     "boundary": "strata.graph.marking",
     "branch": "strata.graph.fanout_decorators",
