@@ -252,7 +252,6 @@ MODULES = {
     "RecoveryReport": "strata.runtime.sweeps",
     "Reservation": "strata.runtime.admission",
     "Retried": "strata.engine.stream",
-    "Retried": "strata.engine.stream",
     "RunEvent": "strata.ports.events",
     "RunOptions": "strata.runtime.options",
     "RunStream": "strata.runtime.stream",
