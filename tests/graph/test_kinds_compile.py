@@ -15,7 +15,6 @@ from strata import (
     GraphInvalid,
     Place,
     Problem,
-    State,
     StateGraph,
     boundary,
     branch,
@@ -37,38 +36,11 @@ from strata import (
 from strata.graph.spec import EventWaitBody
 from tests.definitions import errors
 from tests.graphs.batches import batches
+from tests.graphs.counts import Count, enter_item, first, is_even, items, leave, same
 from tests.graphs.waits import event
 
 if TYPE_CHECKING:
     from decimal import Decimal as OnlyForCheckers
-
-
-class Count(State):
-    n: int = 0
-
-
-def same(count: Count) -> Count:
-    return count
-
-
-def first(count: Count, results: list[Count]) -> Count:
-    return results[0]
-
-
-def is_even(count: Count) -> bool:
-    return count.n % 2 == 0
-
-
-def leave(count: Count, child: Count) -> Count:
-    return child
-
-
-def items(count: Count) -> list[int]:
-    return list(range(count.n))
-
-
-def enter_item(count: Count, item: int) -> Count:
-    return Count(n=item)
 
 
 def plain(*names: str) -> StateGraph[Count]:

@@ -39,13 +39,10 @@ from strata import (
     when,
 )
 from strata.graph.spec import EventWaitBody, GroupBody, MapBody, SubgraphBody, TimerBody
+from tests.graphs.counts import Count, enter_item, first, is_even, items, leave, same
 
 untyped: Any = strata
 """For calls that a checker refuses, and that are made all the same by who runs none."""
-
-
-class Count(State):
-    n: int = 0
 
 
 class Letter(State):
@@ -56,33 +53,8 @@ class Payment(msgspec.Struct):
     amount: int
 
 
-def same(count: Count) -> Count:
-    return count
-
-
 async def asked(count: Count, ctx: Context) -> Count:
     return count
-
-
-def first(count: Count, results: list[Count]) -> Count:
-    """The first of them."""
-    return results[0]
-
-
-def leave(count: Count, child: Count) -> Count:
-    return child
-
-
-def items(count: Count) -> list[int]:
-    return list(range(count.n))
-
-
-def enter_item(count: Count, item: int) -> Count:
-    return Count(n=item)
-
-
-def is_even(count: Count) -> bool:
-    return count.n % 2 == 0
 
 
 def due(count: Count) -> datetime:

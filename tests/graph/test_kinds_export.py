@@ -16,7 +16,6 @@ from strata import (
     CompiledGraph,
     Definition,
     GraphWarning,
-    State,
     StateGraph,
     all_of,
     branch,
@@ -32,38 +31,11 @@ from tests.definitions import RECORDED, document, errors
 from tests.graphs.batches import batches
 from tests.graphs.books import books_over, books_over_orders, shelves_over
 from tests.graphs.charge import busy, charge_after, with_manual
+from tests.graphs.counts import Count, enter_item, first, is_even, items, leave, same
 from tests.graphs.essays import Essay, essays, reviewed_essays
 from tests.graphs.orders import Order, orders_with_routes
 from tests.graphs.quotes import is_below_25, price, quotes
 from tests.graphs.waits import event, timer, timer_until
-
-
-class Count(State):
-    n: int = 0
-
-
-def same(count: Count) -> Count:
-    return count
-
-
-def first(count: Count, results: list[Count]) -> Count:
-    return results[0]
-
-
-def is_even(count: Count) -> bool:
-    return count.n % 2 == 0
-
-
-def leave(count: Count, child: Count) -> Count:
-    return child
-
-
-def items(count: Count) -> list[int]:
-    return list(range(count.n))
-
-
-def enter_item(count: Count, item: int) -> Count:
-    return Count(n=item)
 
 
 def plain(*names: str, graph: StateGraph[Count] | None = None) -> StateGraph[Count]:
