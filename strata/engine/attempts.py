@@ -14,6 +14,7 @@ from strata.engine.mapping import run_map
 from strata.engine.plan import GroupPlan, HandlerPlan, MapPlan, NodePlan, SubgraphPlan
 from strata.engine.run import Run
 from strata.engine.stream import Retried
+from strata.engine.watching import watched_attempt
 from strata.graph.spec import EventWaitBody, TimerBody
 
 
@@ -26,7 +27,10 @@ async def attempts(run: Run, level: Level, node: NodePlan) -> Any:
     level.attempt = 1
     while True:
         try:
-            return await _once(run, level, node)
+            if level.watch is None:
+                return await _once(run, level, node)
+            with watched_attempt(level, node):
+                return await _once(run, level, node)
         except Exception as error:
             if policy is None or level.scope.reason is not None or level.attempt > policy.retries:
                 raise
@@ -56,6 +60,8 @@ async def _once(run: Run, level: Level, node: NodePlan) -> Any:
 
 async def _wait(run: Run, level: Level, node: NodePlan, failure: Failure, delay: float) -> None:
     """Between two attempts. A stop ends the wait, and the node with it."""
+    if level.watch is not None:
+        level.watch.retries(failure.message, timed_out=failure.timed_out, delay=delay)
     if run.channel is not None:
         path = level.path_of(node)
         await emit(run, level, Retried(path=path, attempt=level.attempt, node=node.name, message=failure.message, delay=delay))

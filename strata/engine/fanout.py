@@ -6,11 +6,15 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from strata.engine.decide.joining import PartResult, Tally
+from strata.engine.decide.failure import judge
+from strata.engine.decide.joining import PartResult, Tally, Verdict
 from strata.engine.interrupt import Interrupt, Scope, StopReason
 from strata.engine.level import Level
 from strata.engine.run import Run
+from strata.engine.watching import watched_part
+from strata.errors import HandlerCancelled
 from strata.graph.spec import Fanout
+from strata.ports.events import BranchCompleted, JoinDecided
 
 PartFunction = Callable[[int, Scope], Awaitable[PartResult]]
 """Runs the part of that index, in its own task; it stops when the scope does."""
@@ -24,29 +28,33 @@ async def fan_out(run: Run, level: Level, names: Sequence[str], part: PartFuncti
     Raises:
         asyncio.CancelledError: the level is being stopped or its task was cancelled; the parts have ended.
     """
-    crowd = _Crowd(run, level, part, Tally(fanout.join, names), fanout)
+    crowd = _Crowd(run, level, part, names, fanout)
     try:
         await crowd.gather()
-    except BaseException:
+    except BaseException as error:
         await crowd.give_up()
+        if level.interrupt.abandoned and not isinstance(error, asyncio.CancelledError):
+            raise asyncio.CancelledError from error
         raise
     return crowd.tally
 
 
 class _Crowd:
-    def __init__(self, run: Run, level: Level, part: PartFunction, tally: Tally, fanout: Fanout) -> None:
+    def __init__(self, run: Run, level: Level, part: PartFunction, names: Sequence[str], fanout: Fanout) -> None:
         self._run = run
         self._level = level
         self._part = part
+        self._names = names
         self._fanout = fanout
         self._next = 0
         self._is_over = False
+        self._is_decided = False
         self._running: dict[asyncio.Task[None], int] = {}
         self._scopes: dict[int, Scope] = {}
-        self._settled: deque[tuple[int, PartResult]] = deque()
+        self._settled: deque[tuple[int, PartResult, BranchCompleted | None]] = deque()
         self._woken: asyncio.Future[None] | None = None
         self._fault: BaseException | None = None
-        self.tally = tally
+        self.tally = Tally(fanout.join, names)
 
     async def gather(self) -> None:
         self._judge(self.tally.verdict)
@@ -58,7 +66,9 @@ class _Crowd:
             if self._fault is not None:
                 raise self._fault
             while self._settled:
-                index, result = self._settled.popleft()
+                index, result, ended = self._settled.popleft()
+                if self._run.watch is not None and ended is not None:
+                    self._run.watch.emit(ended)
                 self._judge(self.tally.settle(index, result))
             self._start_what_may()
 
@@ -82,15 +92,26 @@ class _Crowd:
             for task in self._running:
                 task.cancel()
 
-    def _judge(self, verdict: str) -> None:
+    def _judge(self, verdict: Verdict) -> None:
         if verdict == "open" or self._is_over:
             return
+        self._tell_decided(verdict)
         if verdict == "met":
             self._stop_all("lost_race")
         elif self._fanout.partial == "fail_group":
             self._is_over = True
             if self._fanout.cancel_siblings:
                 self._stop_all("sibling_failed")
+
+    def _tell_decided(self, verdict: Verdict) -> None:
+        policy = self._fanout.join.policy
+        if self._is_decided or self._run.watch is None or policy == "all":
+            return
+        self._is_decided = True
+        met = verdict == "met"
+        deciding = tuple(self.tally.deciding) if met else ()
+        path = self._level.path_of(self._level.at)
+        self._run.watch.emit(JoinDecided(node_path=path, attempt=self._level.attempt, policy=policy, met=met, deciding=deciding))
 
     def _stop_all(self, reason: StopReason) -> None:
         self._is_over = True
@@ -113,7 +134,8 @@ class _Crowd:
         timeout = self._fanout.part_timeout
         timer = None if timeout is None else self._run.clock.call_later(timeout, lambda: scope.stop("timeout"))
         try:
-            self._settled.append((index, await self._part(index, scope)))
+            path = f"{self._level.path_of(self._level.at)}/{self._names[index]}"
+            self._settled.append((index, *await watched_part(self._run, path, self._level.attempt, scope, self._part(index, scope))))
         finally:
             del self._scopes[index]
             scope.close()
@@ -121,8 +143,11 @@ class _Crowd:
                 timer.cancel()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        del self._running[task]
-        if not task.cancelled() and (fault := task.exception()) is not None:  # no part's error, which would be its result: ours
-            self._fault = fault
+        index = self._running.pop(task)
+        if task.cancelled():  # by its own handler, or by a stranger: nobody here did, or the group is leaving anyway
+            fault = HandlerCancelled(self._names[index])
+            self._settled.append((index, PartResult(status="failed", failure=judge(fault)), None))
+        elif (error := task.exception()) is not None:  # no part's error, which would be its result: ours
+            self._fault = error
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)

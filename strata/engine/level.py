@@ -11,6 +11,7 @@ from strata.checkpoint.record import Checkpoint, DecisionRecord
 from strata.engine.endings import Ending
 from strata.engine.interrupt import Interrupt, Scope
 from strata.engine.plan import GraphPlan, NodePlan
+from strata.engine.watch import NodeWatch
 from strata.graph.context import LastFailure
 
 NO_LIMIT = sys.maxsize
@@ -46,6 +47,7 @@ class Level:
         stores: commits of this level are recorded between nodes; not in a run that is not durable, and never of a map's items.
         has_entered: the node that runs is the first of a resume, or a fallback: `inside`, `last_failure` or `recovering` say more.
         ending: what the walk came to, from the moment that its last node has committed.
+        watch: of the node that runs, where somebody watches.
         recovering: the node may have run before; `recoveries` above 0 from a recovery until a node commits.
     """
 
@@ -72,6 +74,7 @@ class Level:
         "state",
         "stored",
         "stores",
+        "watch",
     )
 
     def __init__(
@@ -108,6 +111,7 @@ class Level:
         self.has_entered = False
         self.recovering = False
         self.recoveries = 0
+        self.watch: NodeWatch | None = None
 
     def go_on(self, resumed: Resumed) -> None:
         """Stand where the stored level stood, answered."""

@@ -20,6 +20,7 @@ from strata.engine.plan import MapPlan, NodePlan
 from strata.engine.run import Run
 from strata.errors import BadItems, MapperFailed, PartTimedOut
 from strata.graph.spec import MapBody
+from strata.ports.events import MapExpanded
 
 
 async def run_map(run: Run, level: Level, node: NodePlan, mapping: MapPlan) -> Any:
@@ -33,6 +34,8 @@ async def run_map(run: Run, level: Level, node: NodePlan, mapping: MapPlan) -> A
     body = mapping.body
     items = _items(node, body, level.state)
     keys = _keys(node, body, items)
+    if run.watch is not None:
+        run.watch.emit(MapExpanded(node_path=level.path_of(node), attempt=level.attempt, keys=tuple(keys)))
 
     async def part(index: int, scope: Scope) -> PartResult:
         return await _run_item(run, level, node, mapping, items[index], keys[index], scope)
