@@ -20,16 +20,18 @@ class Interrupt:
 
     A hop has no task of its own, so a timeout, a deadline and `runner.cancel` all have to cancel the task of the run,
     the branch or the item; only what they sent is taken back, and a cancellation that nobody here sent abandons the
-    run. A store call is never interrupted: `calling` is set around user code alone.
+    run. A store call is never interrupted: `calling` is set around user code alone. `cancelling()` counts the requests to
+    cancel the task that stand, `baseline` those from before the run.
     """
 
-    __slots__ = ("_baseline", "_clock", "_nudge", "_task", "calling", "sent", "timed_out")
+    __slots__ = ("_clock", "_nudge", "_task", "baseline", "calling", "cancelling", "sent", "timed_out")
 
     def __init__(self, clock: Clock) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._task: asyncio.Task[Any] = task
-        self._baseline = task.cancelling()
+        self.cancelling = task.cancelling
+        self.baseline = task.cancelling()
         self._clock = clock
         self._nudge: Timer | None = None
         self.sent = 0
@@ -44,7 +46,7 @@ class Interrupt:
     @property
     def abandoned(self) -> bool:
         """Somebody else cancelled the task that runs this."""
-        return self._task.cancelling() - self.sent > self._baseline
+        return self.cancelling() - self.sent > self.baseline
 
     def send(self) -> None:
         """Cancel the user code that runs, if any does; and its clean-up, if that is what runs."""

@@ -32,6 +32,7 @@ async def walk(run: Run, level: Level) -> Ending:
         Superseded, StoreError: from saving.
     """
     scope, interrupt = level.scope, level.interrupt
+    cancelling, baseline = interrupt.cancelling, interrupt.baseline
     while True:
         node = level.at
         if (level.hops >= level.horizon or scope.reason is not None) and (ending := await _may_not_start(run, level)) is not None:
@@ -59,7 +60,7 @@ async def walk(run: Run, level: Level) -> Ending:
             return level.ending
         if level.stores:
             await _record(run, level, node)
-        if node.inline is None and interrupt.abandoned:  # the handler swallowed it; what it returned has been kept
+        if node.inline is None and cancelling() > baseline:  # the handler swallowed it; what it returned has been kept
             raise asyncio.CancelledError
 
 
