@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import subprocess
 import sys
@@ -10,16 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from strata import Runner
 from tests.console import ROOT, blocks
 
 PAGE = ROOT / "docs" / "testing.md"
 FILES = {match[1]: block for block in blocks(PAGE, "python") if (match := re.match(r"# (\w+\.py)\n", block)) is not None}
-
-NOT_YET = {
-    "test_waits.py": not hasattr(Runner, "wake"),
-    "test_events.py": "observers" not in inspect.signature(Runner).parameters,
-}
 
 
 def test_every_block_has_a_name() -> None:
@@ -28,8 +21,6 @@ def test_every_block_has_a_name() -> None:
 
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("test_")])
 def test_the_example_passes(name: str, tmp_path: Path) -> None:
-    if NOT_YET.get(name):
-        pytest.skip("the runner cannot do this yet")
     for file, block in FILES.items():
         (tmp_path / file).write_text(block, encoding="utf-8")
     done = subprocess.run(

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import strata
-from strata import GraphInvalid, GraphWarning, Problem, State, StateGraph, boundary, edge, node, on_reject, when
+from strata import GraphInvalid, GraphWarning, Problem, StateGraph, boundary, edge, node, on_reject, when
 from strata.graph.spec import Handler, NodeSpec
+from tests.graphs.counts import Count, is_even, same
 from tests.graphs.essays import Essay, draft, essays, essays_from_data, publish
 from tests.graphs.orders import order_nodes, orders, orders_that_refuse
 
@@ -21,20 +22,8 @@ untyped: Any = strata
 """For calls that a checker refuses, and that are made all the same by who runs none."""
 
 
-class Count(State):
-    n: int = 0
-
-
-def same(count: Count) -> Count:
-    return count
-
-
 async def asked(count: Count) -> Count:
     return count
-
-
-def is_even(count: Count) -> bool:
-    return count.n % 2 == 0
 
 
 def line(*names: str) -> StateGraph[Count]:

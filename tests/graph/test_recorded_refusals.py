@@ -10,26 +10,15 @@ from typing import Any
 
 import pytest
 
-from strata import Backoff, CompiledGraph, GraphInvalid, GraphWarning, State, StateGraph, branch, quorum
+from strata import Backoff, CompiledGraph, GraphInvalid, GraphWarning, StateGraph, branch, quorum
 from tests.definitions import RECORDED as WIRE
 from tests.graphs.batches import batches
 from tests.graphs.books import books_over
 from tests.graphs.charge import busy, charge_after
+from tests.graphs.counts import Count, first, same
 from tests.graphs.essays import Essay, essays_from_data, reviewed_essays
 from tests.graphs.orders import order_nodes, orders_with_routes
 from tests.graphs.waits import event, timer
-
-
-class Count(State):
-    n: int = 0
-
-
-def same(count: Count) -> Count:
-    return count
-
-
-def first(count: Count, results: list[Count]) -> Count:
-    return results[0]
 
 
 def group(*names: str, **options: Any) -> StateGraph[Count]:
