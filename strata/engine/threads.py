@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import threading
 import weakref
 from collections import deque
@@ -35,14 +36,18 @@ class WorkerThreads:
     """At most `limit` threads, made when needed and kept.
 
     A `SimpleQueue` out and `call_soon_threadsafe` back cost 90 us a call where `asyncio.to_thread` costs 295. An
-    abandoned call keeps its slot until it returns, so that `limit` is what really runs.
+    abandoned call keeps its slot until it returns, so that `limit` is what really runs. A forked child has none of its
+    parent's threads, and makes its own.
     """
 
     def __init__(self, limit: int, clock: Clock) -> None:
         self._limit = limit
         self._clock = clock
-        self._crew = _Crew()
-        weakref.finalize(self, _Crew.dismiss, self._crew)
+        self._hire()
+
+    def _hire(self) -> None:
+        self._crew, self._process = _Crew(), os.getpid()
+        self._dismissal = weakref.finalize(self, _Crew.dismiss, self._crew)
 
     async def call(self, node: str, function: Callable[[], object], *, grace: float = 0.0) -> object:
         """Run `function` on a thread, in a copy of this task's context variables.
@@ -53,6 +58,9 @@ class WorkerThreads:
         Raises:
             ThreadsExhausted: no thread came free within 5 s.
         """
+        if self._process != os.getpid():
+            self._dismissal.detach()  # the parent may have held its lock while it forked
+            self._hire()
         await self._take_slot(node)
         job = Job(function)
         try:
