@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Coroutine
 from datetime import datetime
@@ -27,7 +29,7 @@ class StoreBase(ABC):
     one event loop for all `..._sync` calls made inside.
     """
 
-    _runner: asyncio.Runner | None = None
+    _block: _Block | None = None
 
     @abstractmethod
     async def save(self, checkpoint: Checkpoint, /) -> int | None:
@@ -85,11 +87,11 @@ class StoreBase(ABC):
         name = type(self).__name__
         if _loop_is_running():
             raise LoopRunning(name, text=f"`with {name}` was used inside a running event loop, which it would block: write `async with` there")
-        if self._runner is not None:
+        if self._block is not None:
             raise StoreError(f"this {name} is in a `with` block already")
-        self._runner = asyncio.Runner()
+        self._block = _Block()
         try:
-            self._runner.run(self.open())
+            self._block.runner.run(self.open())
         except BaseException:
             self._end_loop()
             raise
@@ -104,29 +106,60 @@ class StoreBase(ABC):
     @property
     def has_loop(self) -> bool:
         """Whether the store is inside a synchronous `with`, and so has the loop that `run_in_loop` uses."""
-        return self._runner is not None
+        return self._block is not None
 
     def run_in_loop(self, coroutine: Coroutine[Any, Any, T], /) -> T:
         """Run `coroutine` to its end on the loop of the surrounding `with store:`.
 
+        A child that was forked inside the block gets a loop of its own.
+
         Raises:
             LoopRunning: called inside a running event loop.
-            StoreError: there is no such block around the call.
+            StoreError: there is no such block around the call, or another thread is using its loop.
         """
         try:
             if _loop_is_running():
                 raise LoopRunning("run_in_loop", text="run_in_loop() was called inside a running event loop, which it would block: await there")
-            if self._runner is None:
-                raise StoreError(f"this {type(self).__name__} has no loop of its own: use it in a `with` block")
+            turn = self._take_turn()
         except BaseException:
             coroutine.close()
             raise
-        return self._runner.run(coroutine)
+        with turn as runner:
+            return runner.run(coroutine)
+
+    def _take_turn(self) -> _Block:
+        name = type(self).__name__
+        if self._block is None:
+            raise StoreError(f"this {name} has no loop of its own: use it in a `with` block")
+        if self._block.process != os.getpid():
+            _of_the_parent.append(self._block)
+            self._block = _Block()
+        if not self._block.turn.acquire(blocking=False):
+            raise StoreError(
+                f"this {name} is in use by another thread: its `with` block has one loop, for one call at a time",
+                hint=f"give each thread a {name} of its own",
+            )
+        return self._block
 
     def _end_loop(self) -> None:
-        if self._runner is not None:
-            runner, self._runner = self._runner, None
-            runner.close()
+        if self._block is not None:
+            block, self._block = self._block, None
+            block.runner.close()
+
+
+class _Block:
+    """The loop of a `with store:`, and whose turn it is."""
+
+    def __init__(self) -> None:
+        self.runner = asyncio.Runner()
+        self.turn = threading.Lock()
+        self.process = os.getpid()
+
+    def __enter__(self) -> asyncio.Runner:
+        return self.runner
+
+    def __exit__(self, *_: object) -> None:
+        self.turn.release()
 
 
 def _loop_is_running() -> bool:
@@ -135,3 +168,7 @@ def _loop_is_running() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+_of_the_parent: list[_Block] = []
+"""Loops that a forked child has inherited. They share what they listen to with the parent's: to close them here would deafen it."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
+import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,7 @@ from strata import (
     OptionRefused,
     Runner,
     StateGraph,
+    StoreError,
     ThreadExists,
     ThreadNotFound,
     UnsupportedEventLoop,
@@ -185,3 +189,58 @@ def test_one_runner_serves_many_loops() -> None:
     runner = Runner(line("A").add_node("B", adds("B")).add_edge("A", "B").compile(), MemoryStore())
     for number in range(3):
         assert isinstance(runner.run_sync(f"t{number}", Trail()), Completed)
+
+
+def test_threads_that_share_a_block_are_told_to_have_a_store_each(tmp_path: Path) -> None:
+    inside, told = threading.Event(), threading.Event()
+
+    def waits(state: Trail) -> Trail:
+        inside.set()
+        told.wait(10)
+        return state
+
+    graph = StateGraph(Trail).add_node("A", waits).compile()
+    with SqliteStore(tmp_path / "threads.db") as store, ThreadPoolExecutor(1) as others:
+        running = others.submit(Runner(graph, store).run_sync, "t", Trail())
+        assert inside.wait(10)
+        with pytest.raises(StoreError, match="in use by another thread"):
+            Runner(graph, store).thread_sync("t")
+        told.set()
+        assert isinstance(running.result(10), Completed)
+        assert Runner(graph, store).thread_sync("t").status == "completed"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_forked_inside_a_block_goes_on_with_a_loop_of_its_own(store: StoreBase, block: AbstractContextManager[Any], kind: str) -> None:
+    with block:
+        runner = Runner(GRAPH, store)
+        assert isinstance(runner.run_sync("t", Trail()), Interrupted)
+        assert exit_code_of_child(resume_and_leave, runner, store, "block" in kind) == 0
+        assert runner.thread_sync("t").sequence == (3 if "sqlite" in kind else 1)  # only a file is shared
+        assert isinstance(runner.run_sync("u", Trail()), Interrupted)
+
+
+def resume_and_leave(runner: Runner[Trail], store: StoreBase, has_block: bool) -> None:
+    assert isinstance(runner.resume_sync("t", GRAPH.approve("ana")), Completed)
+    if has_block:
+        store.__exit__(None, None, None)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_makes_worker_threads_of_its_own() -> None:
+    runner = Runner(line("A").compile())
+    assert isinstance(asyncio.run(runner.run("t", Trail())), Completed)
+    assert exit_code_of_child(run_on_threads, runner) == 0
+
+
+def run_on_threads(runner: Runner[Trail]) -> None:
+    assert isinstance(asyncio.run(asyncio.wait_for(runner.run("u", Trail()), 10)), Completed)
+
+
+def exit_code_of_child(work: Any, *arguments: Any) -> int | None:
+    child = multiprocessing.get_context("fork").Process(target=work, args=arguments)
+    child.start()
+    child.join(30)
+    child.kill()
+    child.join()
+    return child.exitcode

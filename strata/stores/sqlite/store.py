@@ -131,12 +131,12 @@ class SqliteStore(StoreBase):
             await asyncio.shield(opening)
             await writer.drain()
         database, self._database, self._writer, self._opening = self._database, None, None, None
-        if database is not None:
+        if database is not None and not _is_of_the_parent(database):
             await database.close()
 
     def __del__(self) -> None:
         database = getattr(self, "_database", None)
-        if database is not None:
+        if database is not None and not _is_of_the_parent(database):
             warnings.warn(
                 f"the SQLite store of '{self.path}' was never closed: use it in an `async with` or `with` block",
                 ResourceWarning,
@@ -174,8 +174,7 @@ class SqliteStore(StoreBase):
             return writer
         if self._is_closed:
             raise StoreError(f"the SQLite store of '{self.path}' is closed", hint="open it again with `async with`, or await store.open()")
-        if self._database is not None and self._database.process != os.getpid():
-            _of_the_parent.append(self._database)
+        if self._database is not None and _is_of_the_parent(self._database):
             self._database = None
         elif writer is not None and writer.loop.is_running():
             raise StoreError(
@@ -216,6 +215,14 @@ def _sequence_of(written: int | Refusal, checkpoint: Checkpoint, expected: int |
         return written
     assert expected is not None, "only a condition can be missed"
     raise thread_changed(checkpoint.thread_id, expected=expected)
+
+
+def _is_of_the_parent(database: Database) -> bool:
+    """Whether this process inherited it by a fork; it is then kept, untouched, until the process ends."""
+    if database.process == os.getpid():
+        return False
+    _of_the_parent.append(database)
+    return True
 
 
 _of_the_parent: list[Database] = []
