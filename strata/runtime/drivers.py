@@ -36,7 +36,7 @@ async def wake_due(operations: Operations, sweep: Sweep, now: datetime | None, o
 
     async def wake(thread: ThreadSummary) -> Woken[Any] | Skipped:
         try:
-            outcome = await operations.wake(thread.thread_id, moment, given, channel=None, tenant=_tenant(operations, thread))
+            outcome = await operations.wake(thread.thread_id, moment, given, channel=None, tenant=_tenant(operations, thread), swept=True)
         except (Refused, StoreError) as error:
             return skipped_because(thread.thread_id, error, changed="another driver woke or ended it first", over="it is no longer due")
         by_timer = thread.wait is not None and thread.wait.kind == "timer"

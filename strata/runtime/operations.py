@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from copy import copy
 from datetime import datetime
 from functools import cached_property
@@ -15,6 +15,7 @@ from strata.checkpoint.metadata import merge, recoveries_of
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.transitions import EndReason, ended, reopened, stamped
 from strata.engine.decide.admission import Due, admit_recover, admit_resume, admit_run, check_answer
+from strata.engine.decide.beginning import beginning
 from strata.engine.decide.ending import Endable, admit_end, admit_reopen
 from strata.engine.decide.preflight import TimesOut
 from strata.engine.decide.takeover import owns
@@ -103,11 +104,11 @@ class Operations:
         options = self._check(given, thread_id)
         stored = _storable(self, state)
         async with framed(self, "run", thread_id, options) as frame:
-            sequence = admit_run(await frame.load(), thread_id, start_over=start_over)
-            run = frame.run(options.metadata, sequence, channel)
+            latest = await frame.load()
+            frame.started("run", self.plan.entry.name, options.metadata)
+            run = frame.run(options.metadata, admit_run(latest, thread_id, start_over=start_over), channel)
             level = frame.level(run, at=self.plan.entry, state=state)
             level.stored = stored
-            frame.started("run", level.at.name, options.metadata)
             first = First(
                 record=running_record(level, run.stamp(), after=None) if self.durable else None,
                 changed=f"thread '{thread_id}' changed before it could be started: another run got there first",
@@ -123,23 +124,26 @@ class Operations:
         at_sequence: int | None,
         channel: Channel | None,
         tenant: str | None = None,
+        swept: bool = False,
     ) -> Outcome[Any]:
-        """Go on with a waiting, failed or cancelled thread; a timeout without a route ends it."""
+        """Go on with a waiting, failed or cancelled thread; a timeout without a route ends it.
+
+        `swept`: a sweep does it, and so a timeout's end is told as an end.
+        """
         options = self._check(given, thread_id)
         if answer is not None:
             check_answer(answer, thread_id)
         async with framed(self, "resume", thread_id, options, tenant=tenant) as frame:
             stored = await frame.load()
+            metadata = self._resumes(frame, stored, answer, swept=swept)
             now = wire_time(self.clock.time())
             try:
                 entry = admit_resume(stored, thread_id, self.plan, answer, at_sequence=at_sequence, now=now)
             except TimesOut:
                 return await self._time_out(frame, stored)
-            metadata = merge(entry.checkpoint.metadata, options.metadata)
             run = frame.run(metadata, entry.sequence, channel)
             level = frame.level(run, at=entry.level.start, state=entry.level.state)
             level.go_on(entry.level)
-            frame.started("resume", entry.level.start.name, metadata)
             first = First(
                 record=claim_of(entry.level, metadata, now) if self.durable else stamped(entry.checkpoint, now=now),
                 changed=f"checkpoint for thread '{thread_id}' changed before it could be resumed: another resume or end got there first",
@@ -148,26 +152,33 @@ class Operations:
             return await drive(frame, run, level, first)
 
     async def wake(
-        self, thread_id: str, now: datetime | None, given: RunOptions, *, channel: Channel | None, tenant: str | None = None
+        self,
+        thread_id: str,
+        now: datetime | None,
+        given: RunOptions,
+        *,
+        channel: Channel | None,
+        tenant: str | None = None,
+        swept: bool = False,
     ) -> Outcome[Any]:
         """Go on with a thread whose time has come."""
         due = Due(wire_datetime(moment_of(now, self.clock.time())))
-        return await self.resume(thread_id, due, given, at_sequence=None, channel=channel, tenant=tenant)
+        return await self.resume(thread_id, due, given, at_sequence=None, channel=channel, tenant=tenant, swept=swept)
 
     async def recover(self, thread_id: str, given: RunOptions, *, channel: Channel | None, tenant: str | None = None) -> Outcome[Any]:
         """Go on with a running thread whose process died."""
         options = self._check(given, thread_id)
         async with framed(self, "recover", thread_id, options, tenant=tenant) as frame:
             stored = await frame.load()
+            metadata = {} if stored is None else merge(stored.checkpoint.metadata, options.metadata)
+            frame.started("recover", "" if stored is None else stored.checkpoint.next_node or "", metadata)
             now = wire_time(self.clock.time())
             entry = admit_recover(stored, thread_id, self.plan, durable=self.durable, now=now)
             await frame.refuse_leased()
-            metadata = merge(entry.checkpoint.metadata, options.metadata)
             run = frame.run(metadata, entry.sequence, channel)
             level = frame.level(run, at=entry.level.start, state=entry.level.state)
             level.go_on(entry.level)
             level.recover(recoveries=recoveries_of(entry.checkpoint) + 1)
-            frame.started("recover", entry.level.start.name, metadata)
             first = First(
                 record=claim_of(entry.level, metadata, now, recoveries=level.recoveries),
                 changed=f"thread '{thread_id}' changed before it could be recovered: its run went on, or another recovery got there first",
@@ -248,11 +259,19 @@ class Operations:
         check_id(thread_id, "a thread id")
         return checked
 
+    def _resumes(self, frame: Frame, stored: Stored | None, answer: Signal[Any] | Event | Due | None, *, swept: bool) -> Mapping[str, str]:
+        """Tell of the start, whether or not it is then refused; gives the run's metadata."""
+        if stored is None:
+            frame.started("resume", "", frame.options.metadata)
+            return frame.options.metadata
+        metadata = merge(stored.checkpoint.metadata, frame.options.metadata)
+        if frame.watch is not None:
+            begins = beginning(stored.checkpoint, self.plan, answer)
+            frame.started("end" if begins.ends and swept else "resume", begins.node, metadata)
+        return metadata
+
     async def _time_out(self, frame: Frame, stored: Stored | None) -> Cancelled[Any]:
         """End a thread whose wait timed out and has nowhere to go (strata-waits.md 5.6)."""
-        assert stored is not None
-        metadata = merge(stored.checkpoint.metadata, frame.options.metadata)
-        frame.started("end", stored.checkpoint.suspended_node or "", metadata)
         found = admit_end(stored, frame.thread_id, self.plan, force=False)
         try:
             return await self._end(frame, found, reason="timed_out", by=None)
