@@ -339,6 +339,25 @@ class PredicateFailed(NodeError):
         super().__init__(f"the predicate of the join raised {type(error).__name__}: {error}")
 
 
+class PolicyFailed(NodeError):
+    """The `on=` of a node's `@retry` or `@on_failure` raised when it was asked about an error; what it raised is the cause."""
+
+    def __init__(self, policy: str, raised: Exception, *, about: Exception) -> None:
+        self.about = about
+        super().__init__(f"the on= of @{policy} raised {type(raised).__name__}: {raised}, asked about {type(about).__name__}: {about}")
+
+
+class StateMutated(NodeError):
+    """A branch, an item or a mapper changed the state in place that it shares with the others of its group or map."""
+
+    def __init__(self, node: str, *, path: str) -> None:
+        self.node, self.path = node, path
+        super().__init__(
+            f"the state that node '{node}' started with was changed in place at {path}",
+            hint="states are values: return state.replace(...), and make new lists and dicts instead of changing those that you were given",
+        )
+
+
 class TimerFailed(NodeError):
     """The `until` of a timer raised, or gave no time."""
 

@@ -25,6 +25,8 @@ async def attempts(run: Run, level: Level, node: NodePlan) -> Any:
     """
     policy = node.recovery
     level.attempt = 1
+    if node.keeps_entry:
+        level.keep_entry()
     while True:
         try:
             if level.watch is None:
@@ -39,6 +41,7 @@ async def attempts(run: Run, level: Level, node: NodePlan) -> Any:
                 raise
             delay = delay_before(level.attempt, failure, policy, run.clock.random())
         await _wait(run, level, node, failure, delay)
+        level.restore()
         level.attempt += 1
 
 

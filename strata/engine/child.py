@@ -66,6 +66,7 @@ def _child(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, scope
     )
     if resumed is not None:
         child.go_on(resumed)
+        child.restore()  # an earlier attempt may have changed it in place
         if level.recovering:
             child.recover()
     return child

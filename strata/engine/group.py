@@ -15,7 +15,7 @@ from strata.engine.interrupt import GRACE, Scope
 from strata.engine.level import Level
 from strata.engine.plan import GroupPlan, HandlerPlan, NodePlan
 from strata.engine.run import Run
-from strata.errors import HandlerCancelled, MapperFailed, PartTimedOut
+from strata.errors import HandlerCancelled, MapperFailed, PartTimedOut, StateMutated
 from strata.graph.spec import Fanout
 
 
@@ -24,6 +24,7 @@ async def run_group(run: Run, level: Level, node: NodePlan, group: GroupPlan) ->
 
     Raises:
         ChildFailed: too few branches succeeded; the text names those that failed.
+        StateMutated: a branch changed the state in place that it shares with the others.
         MapperFailed: the merge raised.
     """
     names = [name for name, _ in group.branches]
@@ -32,16 +33,18 @@ async def run_group(run: Run, level: Level, node: NodePlan, group: GroupPlan) ->
         return await _run_branch(run, level, node, *group.branches[index], scope, group.fanout)
 
     tally = await within(run, level, node, fan_out(run, level, names, part, group.fanout))
-    return merged(level.state, node, tally, names, group.fanout, BRANCHES)
+    return merged(level, node, tally, names, group.fanout, BRANCHES)
 
 
-def merged(state: Any, node: NodePlan, tally: Tally, names: list[str], fanout: Fanout, words: Words) -> Any:
+def merged(level: Level, node: NodePlan, tally: Tally, names: list[str], fanout: Fanout, words: Words) -> Any:
     """What the merge makes of the parts, or why it is not called."""
     if not merges(tally, fanout):
         text, kind, hint = failure_of(tally, fanout.join, names, words)
         raise ChildFailed(text, kind=kind, retry_after=hint)
+    if level.stored is not None and (path := level.plan.codec.changed_since(level.state, level.stored)) is not None:
+        raise StateMutated(node.name, path=path)
     try:
-        return fanout.merge(state, merge_argument(tally, fanout))
+        return fanout.merge(level.state, merge_argument(tally, fanout))
     except Exception as error:
         raise MapperFailed(node.name, "the merge", error) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Any
 
@@ -12,6 +13,7 @@ from strata.engine.endings import Ending
 from strata.engine.interrupt import Interrupt, Scope
 from strata.engine.plan import GraphPlan, NodePlan
 from strata.engine.watch import NodeWatch
+from strata.errors import StateRefused, StateUnreadable
 from strata.graph.context import LastFailure
 
 NO_LIMIT = sys.maxsize
@@ -134,6 +136,18 @@ class Level:
         if self.stores:
             self.recovering, self.recoveries = False, 0
         self.has_entered = self.recovering
+
+    def keep_entry(self) -> None:
+        """Have the bytes of the state before the node starts: what its handler does to the state in place can then be undone."""
+        if self.stored is None:
+            with contextlib.suppress(StateRefused):  # whoever has to store it will say so
+                self.stored = msgspec.Raw(self.plan.codec.encode(self.state, level=self.depth))
+
+    def restore(self) -> None:
+        """The state as it was before the node started, where its bytes are kept."""
+        if self.stored is not None:
+            with contextlib.suppress(StateUnreadable):  # only where a lax `check=` let it pass
+                self.state = self.plan.codec.decode(self.stored)
 
     def path_of(self, node: NodePlan) -> str:
         """The node's qualified name."""

@@ -29,6 +29,7 @@ async def run_map(run: Run, level: Level, node: NodePlan, mapping: MapPlan) -> A
     Raises:
         BadItems: too many items, or a key that is empty, has a `/` or stands twice; nothing was started.
         ChildFailed: too few items succeeded; the text names those that failed.
+        StateMutated: an item or a mapper changed the map's state in place.
         MapperFailed: `items`, `key` or the merge raised.
     """
     body = mapping.body
@@ -41,7 +42,7 @@ async def run_map(run: Run, level: Level, node: NodePlan, mapping: MapPlan) -> A
         return await _run_item(run, level, node, mapping, items[index], keys[index], scope)
 
     tally = await within(run, level, node, fan_out(run, level, keys, part, body.fanout))
-    return merged(level.state, node, tally, keys, body.fanout, ITEMS)
+    return merged(level, node, tally, keys, body.fanout, ITEMS)
 
 
 def _items(node: NodePlan, body: MapBody, state: Any) -> Sequence[Any]:

@@ -67,6 +67,7 @@ class NodePlan:
 
     Attributes:
         bare, inline: the handler's own call, async or in place, where nothing has to be done around it: no context, timeout, retry, thread.
+        keeps_entry: the state that it starts with is needed again, unchanged: by the next attempt, the fallback, the other branches.
         pauses: the level comes to rest after it.
     """
 
@@ -77,6 +78,7 @@ class NodePlan:
         "fallback",
         "inline",
         "is_boundary",
+        "keeps_entry",
         "name",
         "pauses",
         "recovery",
@@ -92,6 +94,7 @@ class NodePlan:
         self.work: Work = _work(spec.body, in_place=in_place and spec.timeout is None)
         self.timeout = spec.timeout
         self.recovery: RecoverySpec | None = spec.recovery
+        self.keeps_entry = spec.recovery is not None or isinstance(self.work, GroupPlan | MapPlan)
         self.fallback: NodePlan | None = None
         self.edges: tuple[EdgePlan, ...] = ()
         mark, wait = spec.boundary, spec.body if isinstance(spec.body, EventWaitBody) else None

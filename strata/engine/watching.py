@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from strata.engine.decide.failure import Failure, judge
+from strata.engine.decide.failure import Failure, judge, judge_at_end
 from strata.engine.decide.joining import PartResult
 from strata.engine.faults import ChildPaused
 from strata.engine.interrupt import Scope
@@ -40,8 +40,8 @@ async def watched_hop(run: Run, level: Level, node: NodePlan, work: Work, commit
             if level.scope.reason is not None:
                 watch.completed("cancelled")
                 raise
-            failure = judge(_named(error, node), node.recovery, attempts=level.attempt)
-            fallback = node.fallback.name if node.fallback is not None else None
+            failure, falls_back = judge_at_end(_named(error, node), node.recovery, attempts=level.attempt)
+            fallback = node.fallback.name if node.fallback is not None and falls_back else None
             watch.completed("failed", error=failure.message, error_type=error_type(failure), fallback=fallback)
             raise
         watch.completed("committed")

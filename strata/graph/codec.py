@@ -56,7 +56,8 @@ class StateCodec(Generic[S]):
         self._class: type[S] = class_of(self._shape)
         self._encoder = msgspec.json.Encoder()
         self._decoder: msgspec.json.Decoder[S] = msgspec.json.Decoder(state)
-        self._deepest = depth_bound(self._shape)
+        deepest = depth_bound(self._shape)
+        self._safe_level = -1 if deepest is None else STATE_DEPTH - deepest  # down to there no state can be too deep
 
     @cached_property
     def _changed_fit(self) -> FitsSince:
@@ -80,7 +81,7 @@ class StateCodec(Generic[S]):
             data = self._encoder.encode(state)
         except Exception as error:
             raise self._refused(self._first_unfit(state, level) or self._unexplained(error), "the state") from error
-        if self._may_be_too_deep(level) and depth_of(data) > STATE_DEPTH - level:
+        if level > self._safe_level and depth_of(data) > STATE_DEPTH - level:
             raise self._refused(self._first_unfit(state, level) or self._unexplained("is nested too deeply"), "the state")
         return data
 
@@ -148,6 +149,18 @@ class StateCodec(Generic[S]):
         if (different := self._first_unfit(state, 0) or first_difference(self._shape, state, back, self._name)) is not None:
             raise self._refused(different, who)
 
+    def changed_since(self, state: S, data: bytes | msgspec.Raw) -> str | None:
+        """The path of the first thing in `state` that is no longer as `data` has it; None where nothing was changed in place."""
+        try:
+            if self._encoder.encode(state) == bytes(data):
+                return None
+            back = self._decoder.decode(data)
+        except Exception:
+            unfit = self._first_unfit(state, 0)
+            return None if unfit is None else unfit.path
+        different = self._first_unfit(state, 0) or first_difference(self._shape, state, back, self._name)
+        return None if different is None else different.path
+
     def override_bytes(self, changes: Mapping[str, object]) -> dict[str, bytes]:
         """The changed fields by their encoded names, as JSON.
 
@@ -175,9 +188,6 @@ class StateCodec(Generic[S]):
     @property
     def _name(self) -> str:
         return name_of(self.state)
-
-    def _may_be_too_deep(self, level: int) -> bool:
-        return self._deepest is None or self._deepest > STATE_DEPTH - level
 
     def _encoded_name(self, name: str) -> str:
         for field in self._shape.fields:

@@ -8,7 +8,7 @@ import msgspec
 
 from strata.checkpoint.record import Checkpoint
 from strata.engine.faults import ChildFailed, ChildTimedOut
-from strata.errors import FatalError, NodeTimedOut, StrataError, TransientError
+from strata.errors import BadItems, FatalError, NodeTimedOut, NoMatchingEdge, PolicyFailed, StrataError, TransientError
 from strata.graph.recovery import RecoverySpec
 from strata.graph.times import seconds_of
 
@@ -36,18 +36,38 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(error: Exception, policy: RecoverySpec | None = None, *, attempts: int = 1) -> Failure:
-    """A timeout is transient whatever the policy says, our own two errors say it themselves, the policy knows the rest."""
-    kind = _kind(error, policy)
+    """A timeout is transient whatever the policy says, our own two errors say it themselves, the policy knows the rest.
+
+    Where the policy's own `on=` raises, that is the failure.
+    """
+    try:
+        kind = _kind(error, policy)
+    except Exception as raised:
+        return judge(_policy_failed("retry", raised, error), attempts=attempts)
     return Failure(
         message=stored_text(error),
         kind=kind,
         error=error,
-        counted=kind == "transient" or isinstance(error, FatalError | ChildFailed),
+        counted=kind == "transient" or isinstance(error, FatalError | ChildFailed | BadItems),
         attempts=attempts,
         retry_after=_asked_delay(error) if isinstance(error, TransientError | ChildFailed) else None,
         timed_out=isinstance(error, NodeTimedOut),
         nested=error.nested if isinstance(error, ChildFailed | ChildTimedOut) else None,
     )
+
+
+def judge_at_end(error: Exception, policy: RecoverySpec | None, *, attempts: int) -> tuple[Failure, bool]:
+    """The failure of a node that is not tried again, and whether its fallback is for it.
+
+    A routing gap is no failure of the node, which has done its work.
+    """
+    failure = judge(error, policy, attempts=attempts)
+    if policy is None or policy.fallback is None or isinstance(error, NoMatchingEdge):
+        return failure, False
+    try:
+        return failure, policy.takes is None or bool(policy.takes(error))
+    except Exception as raised:
+        return judge(_policy_failed("on_failure", raised, error), attempts=attempts), False
 
 
 def delay_before(retry: int, failure: Failure, policy: RecoverySpec, random: float) -> float:
@@ -79,6 +99,12 @@ def _kind(error: Exception, policy: RecoverySpec | None) -> Kind:
         return "fatal"
     is_transient = policy.is_transient(error)
     return "transient" if is_transient else "fatal"
+
+
+def _policy_failed(policy: str, raised: Exception, about: Exception) -> PolicyFailed:
+    error = PolicyFailed(policy, raised, about=about)
+    error.__cause__ = raised
+    return error
 
 
 def _words_of(error: BaseException) -> str:
