@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
-import msgspec
-
 from strata.graph.answers import Signal
 from strata.graph.state import State
 
@@ -25,7 +23,7 @@ Check: TypeAlias = Literal["full", "fields", "type"]
 Migration: TypeAlias = "Callable[[StoredLevel], StoredLevel | None]"
 
 
-class CompiledGraph(msgspec.Struct, Generic[S], frozen=True, kw_only=True, eq=False, weakref=True):
+class CompiledGraph(Generic[S]):
     """A graph that was found sound, for any number of runs at once. Immutable; made by `compile()` only.
 
     Attributes:
@@ -42,6 +40,22 @@ class CompiledGraph(msgspec.Struct, Generic[S], frozen=True, kw_only=True, eq=Fa
         facts: what the rules looked at, places in the source included.
     """
 
+    __slots__ = (
+        "__weakref__",
+        "check",
+        "codec",
+        "durable",
+        "entry",
+        "exported",
+        "facts",
+        "identity",
+        "max_node_hops",
+        "migrate",
+        "specs",
+        "state",
+        "warnings",
+    )
+
     state: type[S]
     codec: StateCodec[S]
     entry: str
@@ -54,6 +68,42 @@ class CompiledGraph(msgspec.Struct, Generic[S], frozen=True, kw_only=True, eq=Fa
     warnings: tuple[Problem, ...]
     exported: Definition
     facts: GraphFacts
+
+    def __init__(
+        self,
+        *,
+        state: type[S],
+        codec: StateCodec[S],
+        entry: str,
+        specs: Mapping[str, NodeSpec],
+        identity: Identity | None,
+        max_node_hops: int | None,
+        durable: bool,
+        check: Check,
+        migrate: Migration | None,
+        warnings: tuple[Problem, ...],
+        exported: Definition,
+        facts: GraphFacts,
+    ) -> None:
+        values = (
+            ("state", state),
+            ("codec", codec),
+            ("entry", entry),
+            ("specs", specs),
+            ("identity", identity),
+            ("max_node_hops", max_node_hops),
+            ("durable", durable),
+            ("check", check),
+            ("migrate", migrate),
+            ("warnings", warnings),
+            ("exported", exported),
+            ("facts", facts),
+        )
+        for name, value in values:
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a compiled graph cannot change: compile another one instead of setting '{name}'")
 
     def definition(self) -> Definition:
         """The exported graph, with its identity (strata-graph.md 4.3)."""
@@ -70,7 +120,11 @@ class CompiledGraph(msgspec.Struct, Generic[S], frozen=True, kw_only=True, eq=Fa
         return Signal("approve", reviewer, self.state, {}, {})
 
     def reject(self, reviewer: str = "", /) -> Signal[S]:
-        """A rejection for a thread whose innermost level is this graph's."""
+        """A rejection for a thread whose innermost level is this graph's.
+
+        It goes where the boundary's `@on_reject` says; without one it goes on as an approval does, and the nodes behind see
+        `ctx.decision.is_approved` false.
+        """
         return Signal("reject", reviewer, self.state, {}, {})
 
     def amend(self, who: str = "", /) -> Signal[S]:

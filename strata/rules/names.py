@@ -41,7 +41,7 @@ def doubled_nodes(level: Level, doubled: Iterable[NodeFacts] = ()) -> Iterator[P
         seen.add(node.name)
     for node in (*again, *doubled):
         path = level.qualified(node.name)
-        text = f"node '{path}' stands twice in the graph: a node has one place; give the second a name of its own"
+        text = f"node '{path}' stands twice in the graph: a node has one place; list it once, or give the second a name of its own"
         yield Problem(code=codes.DOUBLED_NODE, severity="error", text=text, node=path, place=node.place)
 
 

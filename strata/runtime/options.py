@@ -11,6 +11,7 @@ import msgspec
 from strata.checkpoint.metadata import check_caller_metadata, is_storable
 from strata.errors import OptionRefused
 from strata.graph.clock import Clock
+from strata.graph.state import did_you_mean
 from strata.graph.times import seconds_of
 from strata.runtime.leases import Lease, ttl_of
 from strata.runtime.observers import Observer
@@ -72,8 +73,10 @@ def check_options(
     """Before anything is loaded or written (strata-execution.md 10).
 
     Raises:
+        TypeError: there is no option of that name.
         OptionRefused: the first that cannot be used.
     """
+    _refuse_unknown(options)
     metadata = dict(options.get("metadata", {}))
     check_caller_metadata(metadata)
     run_id = options.get("run_id")
@@ -81,6 +84,8 @@ def check_options(
         run_id = clock.new_id()
     check_id(run_id, "a run id")
     limit = options.get("max_node_hops")
+    if limit is not None and type(limit) is not int:
+        raise OptionRefused(f"a run's max_node_hops is a whole number, not {limit!r}")
     if limit is not None and limit < 1:
         raise OptionRefused("a run's max_node_hops must be at least 1")
     if limit is not None and limit > MOST_HOPS:
@@ -98,6 +103,14 @@ def check_options(
         observers=(*observers, *options.get("observers", ())),
         priority=options.get("priority", 0),
     )
+
+
+def _refuse_unknown(options: RunOptions) -> None:
+    """Options come as keywords: a checker knows their names, and so must a program that none was run over."""
+    known = tuple(RunOptions.__annotations__)
+    for name in options:
+        if name not in known:
+            raise TypeError(f"a run has no option '{name}'{did_you_mean(name, known)}")
 
 
 def check_id(text: str, what: str) -> None:
