@@ -9,7 +9,7 @@ import msgspec
 
 from strata.engine.attempts import attempts
 from strata.engine.call import emit
-from strata.engine.decide.failure import Failure, judge
+from strata.engine.decide.failure import Failure, judge_at_end
 from strata.engine.decide.routing import FINISH, Step, next_step
 from strata.engine.decide.waiting import wait_of
 from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
@@ -20,7 +20,7 @@ from strata.engine.records import running_record
 from strata.engine.run import Run
 from strata.engine.stream import Committed, NodeEnded, NodeFailed, NodeStarted
 from strata.engine.watching import over_limit, watched_hop
-from strata.errors import HandlerCancelled, NoMatchingEdge, StateRefused
+from strata.errors import HandlerCancelled, StateRefused
 from strata.graph.context import LastFailure
 
 
@@ -158,25 +158,18 @@ async def _left(run: Run, level: Level, node: NodePlan, error: Exception | async
     if isinstance(error, ChildPaused):
         level.hops -= 1
         return PausedInside(nested=error.nested)
+    level.restore()
     if scope.reason is not None:  # an error that comes while the level is being stopped is the handler's way of stopping
         level.hops -= 1
         return Stopped(scope.reason, error.nested if isinstance(error, ChildStopped) else None)
-    failure = judge(error, node.recovery, attempts=level.attempt)
+    failure, falls_back = judge_at_end(error, node.recovery, attempts=level.attempt)
     if run.channel is not None:
         await emit(run, level, NodeFailed(path=level.path_of(node), attempt=level.attempt, node=node.name, message=failure.message))
-    if node.fallback is not None and _takes(node, error):
+    if node.fallback is not None and falls_back:
         level.take_fallback(node.fallback, _last_failure(level, node, failure))
         return None
     level.hops -= 1
     return NodeFailedForGood(failure)
-
-
-def _takes(node: NodePlan, error: Exception) -> bool:
-    """Whether the node's fallback is for this error. A routing gap is no failure of the node, which has done its work."""
-    if isinstance(error, NoMatchingEdge) or node.recovery is None:
-        return False
-    takes = node.recovery.takes
-    return takes is None or takes(error)
 
 
 def _last_failure(level: Level, node: NodePlan, failure: Failure) -> LastFailure:
