@@ -11,7 +11,18 @@ import msgspec
 
 from strata.checkpoint.record import ThreadState
 from strata.engine.outcomes import Outcome
-from strata.errors import CheckpointUnreadable, NotDue, NotRunning, OptionRefused, Refused, StoreError, ThreadChanged, ThreadNotFound
+from strata.errors import (
+    CheckpointUnreadable,
+    NotDue,
+    NotRunning,
+    OptionRefused,
+    Refused,
+    StoreError,
+    ThreadChanged,
+    ThreadFinished,
+    ThreadNotFound,
+    ThreadRunning,
+)
 from strata.graph.compiled import CompiledGraph
 from strata.ports import CheckpointStore, ThreadQuery, ThreadSummary
 
@@ -159,7 +170,9 @@ async def sweep_over(
 def skipped_because(thread_id: str, error: Refused | StoreError, *, changed: str, over: str) -> Skipped:
     """Why a sweep left a thread alone (strata-waits.md 5.7 and 9.3)."""
     match error:
-        case NotDue() | NotRunning():
+        case NotDue() | NotRunning() | ThreadRunning() | ThreadFinished():
+            reason = over
+        case ThreadChanged() if str(error).startswith(f"checkpoint for thread '{thread_id}' was already resumed"):  # so it was when it was loaded
             reason = over
         case ThreadNotFound():
             reason = "it has no checkpoint"
