@@ -60,6 +60,8 @@ async def walk(run: Run, level: Level) -> Ending:
             return level.ending
         if level.stores:
             await _record(run, level, node)
+            if run.watch is not None:
+                run.watch.followed(level.path_of(node), level.path_of(level.at))
         if node.inline is None and cancelling() > baseline:  # the handler swallowed it; what it returned has been kept
             raise asyncio.CancelledError
 
