@@ -45,7 +45,7 @@ async def watched_hop(run: Run, level: Level, node: NodePlan, work: Work, commit
             watch.completed("failed", error=failure.message, error_type=error_type(failure), fallback=fallback)
             raise
         watch.completed("committed")
-        if level.ending is None:
+        if level.ending is None and not level.stores:  # what is recorded follows its edge behind the record
             run.watch.followed(level.path_of(node), level.path_of(level.at))
 
 
@@ -73,7 +73,8 @@ async def watched_part(run: Run, path: str, attempt: int, scope: Scope, work: Aw
         result = await work
         if result.failure is not None:
             reason: BranchReason | None = "timed_out" if result.status == "timed_out" else None
-            ended = branch.completed("failed", error=result.failure.message, error_type=error_type(result.failure), reason=reason)
+            kind = "transient" if reason is not None else error_type(result.failure)  # sheet 3: of a branch that timed out, the reason tells
+            ended = branch.completed("failed", error=result.failure.message, error_type=kind, reason=reason)
         elif result.status == "cancelled":
             ended = branch.completed("cancelled", reason=_why(scope))
         else:
