@@ -28,6 +28,10 @@ def answer(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _let_go_of_stdout()
         return NOBODY_READS
+    except OSError as error:  # the files that a command reads and writes are its own to explain
+        _let_go_of_stdout()
+        terminal.complain(f"the output cannot be written: {error.strerror}")
+        return 2
     except KeyboardInterrupt:
         return INTERRUPTED
 

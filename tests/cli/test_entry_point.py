@@ -46,7 +46,10 @@ def test_the_installed_command_and_the_module_are_the_same() -> None:
 def test_without_the_extra_one_line_says_what_to_install(extra: str) -> None:
     done = start(sys.executable, "-c", BLOCKED.format(extra), "graph", "validate", "x.json")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"the command line needs {extra}, which is not installed: pip install 'strata[cli]'\n"
+    assert (
+        done.stderr
+        == f"the command line needs {extra}, which is not installed: install strata with its extra `cli`, as in pip install '.[cli]' in a checkout\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,6 +121,16 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk here that is always full")
+@pytest.mark.parametrize("command", [("thread", "list", "--store", "memory:"), ("graph", "validate", "--json", "no.json")])
+def test_an_output_that_cannot_be_written_is_an_error(command: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*STRATA, *command], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "the output cannot be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_demonstration_is_killed_recovered_and_counted(tmp_path: Path) -> None:
     done = start(*STRATA, "demo", "--folder", str(tmp_path / "demo"))
     assert (done.returncode, done.stderr) == (0, "")

@@ -165,6 +165,21 @@ async def test_a_text_that_is_no_unicode_fails_alone(path: Path) -> None:
         assert [result if isinstance(result, int) else type(result) for result in results] == [0, StoreError, 0]
 
 
+async def test_an_id_that_is_no_unicode_is_found_nowhere(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        for call in (store.load_latest("\udcff"), store.get_log("\udcff")):
+            with pytest.raises(StoreError, match="half a surrogate pair") as raised:
+                await call
+            assert raised.value.written is False
+
+
+async def test_another_programs_table_under_the_same_name(path: Path) -> None:
+    told(path, "CREATE TABLE checkpoints (x)")
+    error = await refusal(SqliteStore(path))
+    assert "is not laid out as a store is" in str(error)
+    assert "a file of its own" in str(error.hint)
+
+
 async def test_a_table_that_is_gone(path: Path) -> None:
     async with SqliteStore(path) as store:
         told(path, "DROP TABLE checkpoint_threads")

@@ -28,10 +28,19 @@ def store_error(error: Exception, path: Path, *, busy_timeout: float, is_write: 
     if isinstance(error, StoreError):
         error.add_note(f"the database is '{path}'")
         return error
+    if isinstance(error, UnicodeEncodeError):
+        return _cannot_keep(error, path)
     code = _code(error)
     text, hint = _told(code, error, path, busy_timeout)
     written = None if is_write and code == sqlite3.SQLITE_IOERR else False
     ours = StoreError(f"{text} ({error})", written=written, hint=hint)
+    ours.__cause__ = error
+    return ours
+
+
+def _cannot_keep(error: UnicodeEncodeError, path: Path) -> StoreError:
+    text = f"the database '{path}' keeps text as UTF-8, which {ascii(error.object)} is not: it has half a surrogate pair"
+    ours = StoreError(text, written=False, hint="where it came from a command line or a file name, it was not UTF-8 there")
     ours.__cause__ = error
     return ours
 
@@ -67,6 +76,11 @@ def _told(code: int | None, error: Exception, path: Path, busy_timeout: float) -
             return f"the disk failed under the database '{path}'", "look at the disk, then at the thread: its last checkpoint stands"
         case sqlite3.SQLITE_TOOBIG:
             return f"the record is too big for the database '{path}'", "SQLite takes values of up to 1,000,000,000 bytes: keep large values elsewhere"
+        case sqlite3.SQLITE_ERROR:
+            return (
+                f"the database '{path}' is not laid out as a store is",
+                "its tables were dropped, or are another program's under the same names: give the store a file of its own",
+            )
         case _:
             return f"the database '{path}' refused a call with {type(error).__name__}", None
 

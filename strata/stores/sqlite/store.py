@@ -157,7 +157,7 @@ class SqliteStore(StoreBase):
         database = await self._opened()
         try:
             return await database.thread.submit(work)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise self._told(error) from error
 
     def _now(self) -> int:
