@@ -49,6 +49,7 @@ class _Crowd:
         self._next = 0
         self._is_over = False
         self._is_decided = False
+        self._stopped: StopReason | None = None
         self._running: dict[asyncio.Task[None], int] = {}
         self._scopes: dict[int, Scope] = {}
         self._settled: deque[tuple[int, PartResult, BranchCompleted | None]] = deque()
@@ -67,8 +68,7 @@ class _Crowd:
                 raise self._fault
             while self._settled:
                 index, result, ended = self._settled.popleft()
-                if self._run.watch is not None and ended is not None:
-                    self._run.watch.emit(ended)
+                self._tell_ended(ended)
                 self._judge(self.tally.settle(index, result))
             self._start_what_may()
 
@@ -77,14 +77,15 @@ class _Crowd:
 
         A part that has not stopped is told again by its own interrupt, and by us when our own task is cancelled once more.
         """
-        for scope in tuple(self._scopes.values()):
-            scope.stop("timeout" if self._level.interrupt.timed_out else "requested")
+        self._stop_all("requested")
         self._pass_on()
         while self._running:
             try:
                 await asyncio.wait(self._running)
             except asyncio.CancelledError:
                 self._pass_on()
+        for _, _, ended in self._settled:
+            self._tell_ended(ended)
 
     def _pass_on(self) -> None:
         """Abandon the parts where the group itself is abandoned."""
@@ -103,6 +104,10 @@ class _Crowd:
             if self._fanout.cancel_siblings:
                 self._stop_all("sibling_failed")
 
+    def _tell_ended(self, ended: BranchCompleted | None) -> None:
+        if self._run.watch is not None and ended is not None:
+            self._run.watch.emit(ended)
+
     def _tell_decided(self, verdict: Verdict) -> None:
         policy = self._fanout.join.policy
         if self._is_decided or self._run.watch is None or policy == "all":
@@ -115,6 +120,7 @@ class _Crowd:
 
     def _stop_all(self, reason: StopReason) -> None:
         self._is_over = True
+        self._stopped = self._stopped or reason
         for scope in tuple(self._scopes.values()):
             scope.stop(reason)
 
@@ -129,10 +135,10 @@ class _Crowd:
     async def _run_part(self, index: int) -> None:
         scope = Scope(Interrupt(self._run.clock), self._level.scope)
         self._scopes[index] = scope
-        if self._is_over:  # decided before its task had a turn
-            scope.stop("lost_race")
+        if self._stopped is not None:  # before its task had a turn
+            scope.stop(self._stopped)
         timeout = self._fanout.part_timeout
-        timer = None if timeout is None else self._run.clock.call_later(timeout, lambda: scope.stop("timeout"))
+        timer = None if timeout is None else self._run.clock.call_later(timeout, lambda: scope.stop("part_timeout"))
         try:
             path = f"{self._level.path_of(self._level.at)}/{self._names[index]}"
             self._settled.append((index, *await watched_part(self._run, path, self._level.attempt, scope, self._part(index, scope))))

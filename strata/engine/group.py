@@ -55,7 +55,7 @@ async def _run_branch(run: Run, level: Level, node: NodePlan, name: str, handler
         result = await interruptible(scope.interrupt, invoke(run, name, handler, level.state, context, grace=GRACE))
         state = level.plan.codec.check_result(level.state, result, f"{node.name}/{name}")
     except (Exception, asyncio.CancelledError) as error:
-        if isinstance(error, asyncio.CancelledError) and scope.interrupt.abandoned:
+        if isinstance(error, asyncio.CancelledError) and level.interrupt.abandoned:
             raise
         return given_up(error, node, name, scope, fanout)
     finally:
@@ -68,7 +68,7 @@ async def _run_branch(run: Run, level: Level, node: NodePlan, name: str, handler
 
 def given_up(error: Exception | asyncio.CancelledError | None, node: NodePlan, name: str, scope: Scope, fanout: Fanout) -> PartResult:
     """A part that was stopped is cancelled, whatever it made of it; one whose own time was over has failed."""
-    if scope.reason == "timeout" and fanout.part_timeout is not None:
+    if scope.reason == "part_timeout" and fanout.part_timeout is not None:
         timed_out = PartTimedOut("branch", name, timeout=fanout.part_timeout)
         return PartResult(status="timed_out", failure=judge(timed_out, node.recovery))
     if scope.reason is not None:

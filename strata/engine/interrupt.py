@@ -10,7 +10,7 @@ from strata.graph.clock import Clock, Timer
 
 GRACE = 2.0  # seconds that a cancelled handler has for its clean-up before it is told again
 
-StopReason: TypeAlias = Literal["requested", "deadline", "lease_lost", "timeout", "lost_race", "sibling_failed"]
+StopReason: TypeAlias = Literal["requested", "deadline", "lease_lost", "timeout", "part_timeout", "lost_race", "sibling_failed"]
 
 logger = logging.getLogger("strata")
 
@@ -88,12 +88,12 @@ class Scope:
         self.interrupt = interrupt
         self.reason: StopReason | None = None
         self._parent = parent
-        self._below: set[Scope] | None = None
+        self._below: dict[Scope, None] | None = None  # in the order of their start, and so they are told
         if parent is not None:
             self.reason = parent.reason
             if parent._below is None:
-                parent._below = set()
-            parent._below.add(self)
+                parent._below = {}
+            parent._below[self] = None
 
     def stop(self, reason: StopReason) -> None:
         if self.reason is not None:
@@ -106,4 +106,4 @@ class Scope:
     def close(self) -> None:
         """Nothing of it runs any more."""
         if self._parent is not None and self._parent._below is not None:
-            self._parent._below.discard(self)
+            self._parent._below.pop(self, None)

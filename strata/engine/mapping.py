@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, assert_never
 
@@ -18,7 +19,7 @@ from strata.engine.interrupt import Scope
 from strata.engine.level import Level
 from strata.engine.plan import MapPlan, NodePlan
 from strata.engine.run import Run
-from strata.errors import BadItems, MapperFailed, PartTimedOut
+from strata.errors import BadItems, HandlerCancelled, MapperFailed, PartTimedOut
 from strata.graph.spec import MapBody
 from strata.ports.events import MapExpanded
 
@@ -79,7 +80,12 @@ async def _run_item(run: Run, level: Level, node: NodePlan, mapping: MapPlan, it
         child = _level(level, node, mapping, item, key, scope)
     except Exception as error:
         return PartResult(status="failed", failure=judge(error, node.recovery))
-    ending = await walk.walk(run, child)
+    try:
+        ending = await walk.walk(run, child)
+    except asyncio.CancelledError:
+        if level.interrupt.abandoned:
+            raise
+        return PartResult(status="failed", failure=judge(HandlerCancelled(child.at.name)))  # a stranger cancelled the item's task
     return _result(mapping, child, ending, key, scope)
 
 
@@ -108,7 +114,7 @@ def _level(level: Level, node: NodePlan, mapping: MapPlan, item: Any, key: str, 
 def _result(mapping: MapPlan, child: Level, ending: Ending, key: str, scope: Scope) -> PartResult:
     """What an item produced while it was being stopped is ignored."""
     timeout = mapping.body.fanout.part_timeout
-    if scope.reason == "timeout" and timeout is not None:
+    if scope.reason == "part_timeout" and timeout is not None:
         return PartResult(status="timed_out", failure=judge(PartTimedOut("item", key, timeout=timeout)))
     if scope.reason is not None:
         return PartResult(status="cancelled")

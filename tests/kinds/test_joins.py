@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 import pytest
@@ -144,10 +145,8 @@ async def test_a_loser_that_makes_a_state_of_its_cancellation_has_lost_all_the_s
     calls, merges = Calls(), Merges()
 
     async def stubborn(state: Trail) -> Trail:
-        try:
+        with contextlib.suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            pass
         return state.replace(trail="late")
 
     await raced(calls, merges, {"b": calls.takes(1), "late": stubborn}, first_success())
