@@ -64,9 +64,12 @@ def superseded(run: Run, level: Level) -> Cancelled[Any]:
     return _cancelled(run, level, "superseded", (level.at.name,))
 
 
-def lost_lease(run: Run, level: Level) -> Cancelled[Any]:
-    """The lease was lost before the run's first record, or between two nodes: nothing more is written."""
-    return _cancelled(run, level, "lease_lost", (level.at.name,))
+def lost_lease(run: Run, level: Level, *, stored_at: tuple[str, ...]) -> Cancelled[Any]:
+    """The lease was lost before the run's first record, or between two nodes: nothing more is written.
+
+    `stored_at` is where the thread still stands if it was the record of a resume or recovery that could not be written.
+    """
+    return _cancelled(run, level, "lease_lost", stored_at or (level.at.name,))
 
 
 async def record_abandoned(run: Run, level: Level) -> None:

@@ -43,15 +43,17 @@ async def drive(frame: Frame, run: Run, level: Level, first: First) -> Outcome[A
     with frame.stoppable(run):
         async with frame.leased(run.scope):
             run.recorder.save = frame.save
+            stored_at = () if first.record is None else first.record.waiting_at
             try:
                 await _write_first(run, first)
+                stored_at = ()
                 if run.channel is not None:
                     run.channel.started.set()
                 outcome = await conclude(run, level, await _walk_or_abandon(run, level))
             except Superseded:
                 outcome = superseded(run, level)
             except LeaseLost:
-                outcome = lost_lease(run, level)
+                outcome = lost_lease(run, level, stored_at=stored_at)
     frame.completed(outcome)
     return outcome
 
