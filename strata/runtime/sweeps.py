@@ -13,6 +13,8 @@ from strata.checkpoint.record import ThreadState
 from strata.engine.outcomes import Outcome
 from strata.errors import (
     CheckpointUnreadable,
+    LeaseHeld,
+    NotAdmitted,
     NotDue,
     NotRunning,
     OptionRefused,
@@ -176,6 +178,10 @@ def skipped_because(thread_id: str, error: Refused | StoreError, *, changed: str
             reason = over
         case ThreadNotFound():
             reason = "it has no checkpoint"
+        case LeaseHeld():
+            reason = str(error).replace(f"thread '{thread_id}'", "it", 1)
+        case NotAdmitted():
+            reason = f"it was not admitted: {error}"
         case ThreadChanged():
             reason = changed
         case CheckpointUnreadable(path="schema_version"):
