@@ -146,7 +146,7 @@ def test_the_entry_listed_twice() -> None:
     assert told(caught.value) == (
         "strata.errors.GraphInvalid: the graph has 1 error:\n"
         f"  {ESSAY}:15: error: node 'draft' stands twice in the graph: a node has one place; "
-        "give the second a name of its own [STRATA_PY_DOUBLED_NODE]"
+        "list it once, or give the second a name of its own [STRATA_PY_DOUBLED_NODE]"
     )
 
 
