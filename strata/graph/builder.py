@@ -18,6 +18,7 @@ from strata.graph.other_states import refuse_other_state
 from strata.graph.places import caller, place_of
 from strata.graph.spec import Body, BoundarySpec, EdgeSpec, EventWaitBody, Handler, NodeSpec, TimerBody
 from strata.graph.state import State
+from strata.graph.text_pairs import text_pairs
 from strata.graph.times import seconds_of
 from strata.rules.facts import GraphFacts, Place
 
@@ -333,12 +334,12 @@ class StateGraph(Drawn, Generic[S]):
 
     def set_node_metadata(self, name: str, metadata: Mapping[str, str], /) -> Self:
         """What the definition says of the node; replaces all of it."""
-        self._metadata[name] = dict(metadata)
+        self._metadata[name] = text_pairs(metadata, f"node '{name}'")
         return self
 
     def set_branch_metadata(self, name: str, branch: str, metadata: Mapping[str, str], /) -> Self:
         """What the definition says of a branch of a parallel group; replaces all of it, and may come before the branch."""
-        self._branch_metadata.setdefault(name, {})[branch] = dict(metadata)
+        self._branch_metadata.setdefault(name, {})[branch] = text_pairs(metadata, f"branch '{branch}'")
         return self
 
     def compile(

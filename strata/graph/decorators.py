@@ -15,6 +15,7 @@ from strata.graph.nodes import Node, Wired
 from strata.graph.places import caller, place_of
 from strata.graph.spec import Body, EventWaitBody, Handler, NodeSpec, TimerBody, kind_of
 from strata.graph.state import State
+from strata.graph.text_pairs import text_pairs
 from strata.graph.times import seconds_of
 from strata.rules.facts import Place
 
@@ -119,7 +120,7 @@ def as_node(decorated: Any, top: Top, frame: FrameType) -> Node[Any, Any, Any, A
         boundary=marks.as_boundary(),
         recovery=marks.as_recovery(),
         timeout=None if top.timeout is None else seconds_of(top.timeout),
-        metadata=None if top.metadata is None else dict(top.metadata),
+        metadata=None if top.metadata is None else text_pairs(top.metadata, f"node '{name}'"),
         place=place,
     )
     return top.made(spec, fn)

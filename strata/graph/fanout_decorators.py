@@ -14,6 +14,7 @@ from strata.graph.nodes import Composite, Wired
 from strata.graph.places import caller, place_of
 from strata.graph.spec import GroupBody, MapBody
 from strata.graph.state import State
+from strata.graph.text_pairs import text_pairs
 
 S = TypeVar("S", bound=State)
 C = TypeVar("C", bound=State)
@@ -126,7 +127,8 @@ def branch(name: str, fn: BranchFunction[S], /, *, metadata: Mapping[str, str] |
 
     `metadata` is exported with the definition; `inline=True` runs a sync function on the event loop instead of a thread.
     """
-    return Branch(name, fn, metadata=metadata, inline=inline, place=place_of(caller()))
+    pairs = None if metadata is None else text_pairs(metadata, f"branch '{name}'")
+    return Branch(name, fn, metadata=pairs, inline=inline, place=place_of(caller()))
 
 
 @overload

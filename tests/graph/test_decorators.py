@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
 import pytest
 
 import strata
-from strata import Context, Node, State, StateGraph, boundary, edge, node, on_reject, when
+from strata import Context, Node, State, StateGraph, boundary, branch, edge, node, on_reject, when
 from strata.graph.spec import Handler
 
 if TYPE_CHECKING:
@@ -127,6 +127,26 @@ def test_metadata_is_taken_as_it_was_at_the_decorator() -> None:
     marked = node("a", metadata=metadata)(improve)
     metadata["model"] = "large"
     assert marked.spec.metadata == {"model": "small"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "text"),
+    [
+        ({"retries": 3}, "the value 3 under 'retries'"),
+        ({"model": None}, "the value None under 'model'"),
+        ({1: "a"}, "the key 1"),
+        ({"a": "\ud800"}, "is no text"),
+        ("model", "is a dict of text to text, not 'model'"),
+    ],
+)
+def test_metadata_that_is_not_text_to_text_is_refused(metadata: Any, text: str) -> None:
+    for use in (
+        lambda: node("a", metadata=metadata)(improve),
+        lambda: branch("a", improve, metadata=metadata),
+        lambda: StateGraph(Essay).set_node_metadata("a", metadata),
+    ):
+        with pytest.raises(TypeError, match=text):
+            use()
 
 
 # The context, wherever it stands
