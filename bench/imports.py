@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import statistics
 import subprocess
@@ -40,6 +41,9 @@ def measure_imports(names: list[str], *, rounds: int = 9) -> dict[str, Cost]:
 
 def _import(name: str) -> Cost:
     program = PROGRAM.format(statement=STATEMENTS[name])
-    done = subprocess.run([str(python_of(name)), "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
+    # an editable install has no bytecode until an import writes it, and pip has compiled the others
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    command = [str(python_of(name)), "-W", "ignore", "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     milliseconds, megabytes = done.stdout.split()[-2:]
     return Cost(float(milliseconds), float(megabytes))
