@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from strata.checkpoint.metadata import recoveries_of
+from strata.checkpoint.record import Checkpoint
 from strata.engine.decide.admission import require_durable
 from strata.errors import OptionRefused, Refused, StoreError
 from strata.graph.times import seconds_of
-from strata.ports import ThreadSummary
+from strata.ports import Stored, ThreadSummary
 from strata.runtime.operations import Operations
 from strata.runtime.options import RunOptions, SweepOptions
 from strata.runtime.sweeps import (
@@ -21,6 +22,7 @@ from strata.runtime.sweeps import (
     Woken,
     find,
     moment_of,
+    refuse_living,
     skipped_because,
     stale_before,
     sweep_over,
@@ -67,16 +69,20 @@ async def recover_stale(
     found, unreadable = await find(operations.store, operations.plan.graph, sweep, state="running", updated_before=before)
 
     async def recover(thread: ThreadSummary) -> Recovered[Any] | Skipped:
-        stored = await operations.store.load_latest(thread.thread_id)
-        count = 0 if stored is None else recoveries_of(stored.checkpoint)
-        if max_recoveries is not None and count >= max_recoveries:
-            return Skipped(thread_id=thread.thread_id, reason=f"it was recovered {count} time(s) without a node completing")
-        at = () if stored is None else tuple(level.next_node or "" for level in stored.checkpoint.levels())
+        loaded: list[Checkpoint] = []
+
+        def look(stored: Stored | None) -> None:
+            if stored is not None and stored.checkpoint.status == "running":
+                refuse_living(stored.checkpoint, before=before, max_recoveries=max_recoveries)
+                loaded.append(stored.checkpoint)
+
         try:
-            outcome = await operations.recover(thread.thread_id, given, channel=None, tenant=_tenant(operations, thread))
+            outcome = await operations.recover(thread.thread_id, given, channel=None, tenant=_tenant(operations, thread), look=look)
         except (Refused, StoreError) as error:
             return skipped_because(thread.thread_id, error, changed="another run or recovery got there first", over="it is no longer running")
-        return Recovered(thread_id=thread.thread_id, at=at, recoveries=count + 1, outcome=outcome)
+        [was] = loaded
+        at = tuple(level.next_node or "" for level in was.levels())
+        return Recovered(thread_id=thread.thread_id, at=at, recoveries=recoveries_of(was) + 1, outcome=outcome)
 
     recovered, skipped = await sweep_over(found, sweep, recover)
     return RecoveryReport(recovered=tuple(recovered), skipped=(*unreadable, *skipped))

@@ -165,13 +165,22 @@ class Operations:
         due = Due(wire_datetime(moment_of(now, self.clock.time())))
         return await self.resume(thread_id, due, given, at_sequence=None, channel=channel, tenant=tenant, swept=swept)
 
-    async def recover(self, thread_id: str, given: RunOptions, *, channel: Channel | None, tenant: str | None = None) -> Outcome[Any]:
-        """Go on with a running thread whose process died."""
+    async def recover(
+        self,
+        thread_id: str,
+        given: RunOptions,
+        *,
+        channel: Channel | None,
+        tenant: str | None = None,
+        look: Callable[[Stored | None], None] = lambda stored: None,
+    ) -> Outcome[Any]:
+        """Go on with a running thread whose process died; `look` sees what was loaded, and may raise what refuses it."""
         options = self._check(given, thread_id)
         async with framed(self, "recover", thread_id, options, tenant=tenant) as frame:
             stored = await frame.load()
             metadata = {} if stored is None else merge(stored.checkpoint.metadata, options.metadata)
             frame.started("recover", "" if stored is None else stored.checkpoint.next_node or "", metadata)
+            look(stored)
             now = wire_time(self.clock.time())
             entry = admit_recover(stored, thread_id, self.plan, durable=self.durable, now=now)
             await frame.refuse_leased()

@@ -9,7 +9,8 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
-from strata.checkpoint.record import ThreadState
+from strata.checkpoint.metadata import recoveries_of
+from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.engine.outcomes import Outcome
 from strata.errors import (
     CheckpointUnreadable,
@@ -26,12 +27,17 @@ from strata.errors import (
     ThreadRunning,
 )
 from strata.graph.compiled import CompiledGraph
+from strata.graph.times import parse_wire_time
 from strata.ports import CheckpointStore, ThreadQuery, ThreadSummary
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 LONGEST_PAGE = 1000
+
+
+class LeftAlone(Refused):
+    """A sweep's own reason not to recover a thread."""
 
 
 class StopToken(Protocol):
@@ -167,6 +173,19 @@ async def sweep_over(
         for _ in range(min(sweep.max_concurrent, sweep.limit)):
             group.create_task(worker(), name="strata-sweep")
     return done, skipped
+
+
+def refuse_living(checkpoint: Checkpoint, *, before: datetime | None, max_recoveries: int | None) -> None:
+    """What the listing said may have changed since.
+
+    Raises:
+        LeftAlone: the thread was written after `before`, or was recovered as often as it may be.
+    """
+    if before is not None and parse_wire_time(checkpoint.updated_at) >= before.replace(microsecond=0):
+        raise LeftAlone("it is not stale yet")
+    count = recoveries_of(checkpoint)
+    if max_recoveries is not None and count >= max_recoveries:
+        raise LeftAlone(f"it was recovered {count} time(s) without a node completing")
 
 
 def skipped_because(thread_id: str, error: Refused | StoreError, *, changed: str, over: str) -> Skipped:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from strata import Completed, Lease, NotDurable, OptionRefused, RecoveryReport, Runner
+from strata import Completed, Lease, NotDurable, OptionRefused, RecoveryReport, Runner, ThreadPage, ThreadQuery
 from strata.checkpoint.record import Checkpoint
 from strata.graph.identity import Identity
 from strata.ports import Acquired, CheckpointStore, ThreadLease
@@ -124,6 +124,21 @@ async def test_rc27_in_every_store_the_dead_are_found_and_the_finished_are_not(k
         await store.release_lease(held)
         assert told(await runner.recover_stale()) == ([("t", ("B",), 1)], [])
         assert await store.get_lease("t") is None
+
+
+async def test_a_thread_that_was_written_after_it_was_listed_is_not_stale() -> None:
+    class Alive(MemoryStore):
+        """The process that was taken for dead commits a node behind the listing."""
+
+        async def list_threads(self, query: ThreadQuery, /) -> ThreadPage:
+            page = await super().list_threads(query)
+            await self.save(replace(died(), created_at="2026-11-02T12:10:00Z"))
+            return page
+
+    store, clock = Alive(), HandClock()
+    await store.save(died())
+    await clock.pass_time(600)
+    assert told(await Runner(GRAPH, store, clock=clock).recover_stale(stale_after=AGE)) == ([], [("t", "it is not stale yet")])
 
 
 async def test_the_dead_are_recovered_oldest_first() -> None:
