@@ -15,7 +15,8 @@ def wire_time(seconds: float) -> str:
     whole = int(seconds // 1)
     last, text = _last
     if whole != last:  # a run asks several times a second: formatting takes 1.2 us, this test 0.1
-        text = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(whole))
+        moment = time.gmtime(whole)
+        text = time.strftime(f"{moment.tm_year:04}-%m-%dT%H:%M:%SZ", moment)  # %Y has no leading zeros everywhere
         _last = (whole, text)
     return text
 
