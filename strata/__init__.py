@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from strata.engine.stream import Committed, NodeEnded, NodeFailed, NodeStarted, Retried, StreamEvent, Token
     from strata.errors import (
         BadItems,
+        CannotAsk,
         CheckpointUnreadable,
         DatabaseNewer,
         DatabaseOlder,
@@ -39,8 +40,11 @@ if TYPE_CHECKING:
         OptionRefused,
         OverrideRefused,
         PartTimedOut,
+        Pause,
+        PauseSwallowed,
         PolicyFailed,
         PredicateFailed,
+        QuestionChanged,
         Refused,
         RunCancelled,
         RunFailed,
@@ -63,7 +67,7 @@ if TYPE_CHECKING:
         UnsupportedEventLoop,
         WrongGraph,
     )
-    from strata.graph.answers import Decision, Event, Signal, StoredLevel, WaitingFor
+    from strata.graph.answers import Decision, Event, Question, Resume, Signal, StoredLevel, WaitingFor
     from strata.graph.builder import StateGraph
     from strata.graph.clock import SYSTEM, Clock
     from strata.graph.compiled import CompiledGraph
@@ -110,6 +114,8 @@ __all__ = [
     "Outcomes",
     "Place",
     "Problem",
+    "Question",
+    "Resume",
     "Signal",
     "State",
     "StateGraph",
@@ -171,6 +177,7 @@ __all__ = [
     "Clock",
     # Errors
     "BadItems",
+    "CannotAsk",
     "CheckpointUnreadable",
     "DatabaseNewer",
     "DatabaseOlder",
@@ -196,8 +203,11 @@ __all__ = [
     "OptionRefused",
     "OverrideRefused",
     "PartTimedOut",
+    "Pause",
+    "PauseSwallowed",
     "PolicyFailed",
     "PredicateFailed",
+    "QuestionChanged",
     "Refused",
     "RunCancelled",
     "RunFailed",
@@ -251,10 +261,12 @@ MODULES = {
     "Outcomes": "strata.graph.joins",
     "Place": "strata.rules.facts",
     "Problem": "strata.rules.problem",
+    "Question": "strata.graph.answers",
     "Record": "strata.runtime.thread",
     "Recovered": "strata.runtime.sweeps",
     "RecoveryReport": "strata.runtime.sweeps",
     "Reservation": "strata.runtime.admission",
+    "Resume": "strata.graph.answers",
     "Retried": "strata.engine.stream",
     "RunEvent": "strata.ports.events",
     "RunOptions": "strata.runtime.options",

@@ -366,6 +366,40 @@ class TimerFailed(NodeError):
         super().__init__(f"the `until` of timer '{node}' {what}")
 
 
+class Pause(BaseException):
+    """Stops a node that has asked a question: raised by `ctx.interrupt`, and to be left alone by everything on its way up."""
+
+
+class PauseSwallowed(NodeError):
+    """The handler went on, or failed with something else, after `ctx.interrupt` had stopped it."""
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        super().__init__(
+            f"node '{node}' swallowed the Pause with which ctx.interrupt stops it",
+            hint="let it pass: it is a BaseException, which `except Exception` does not catch; raise it again where everything is caught",
+        )
+
+
+class QuestionChanged(NodeError):
+    """The node asks for another type than the one that was asked for when the answer was given."""
+
+    def __init__(self, node: str, question: str, *, why: str) -> None:
+        self.node, self.question = node, question
+        super().__init__(
+            f"node '{node}' was given an answer to its question '{question}' that is not what it asks for now: {why}",
+            hint="ask another type under another key=, and questions whose order changes each under a key of its own",
+        )
+
+
+class CannotAsk(NodeError):
+    """`ctx.interrupt` was called in a branch of a group or in an item of a map."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(f"'{path}' runs beside others and cannot ask: ask in a node before or behind the group or map")
+
+
 class PartTimedOut(NodeTimedOut):
     """A branch or item took longer than it may (a transient failure)."""
 

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 from strata.engine.call import call, emit, interruptible
 from strata.engine.child import run_child
 from strata.engine.decide.failure import Failure, delay_before, judge
+from strata.engine.faults import CameToRest
 from strata.engine.group import run_group
 from strata.engine.level import Level
 from strata.engine.mapping import run_map
@@ -33,6 +34,8 @@ async def attempts(run: Run, level: Level, node: NodePlan) -> Any:
                 return await _once(run, level, node)
             with watched_attempt(level, node):
                 return await _once(run, level, node)
+        except CameToRest:
+            raise
         except Exception as error:
             if policy is None or level.scope.reason is not None or level.attempt > policy.retries:
                 raise

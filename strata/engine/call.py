@@ -7,12 +7,13 @@ from collections.abc import Awaitable
 from typing import Any, TypeVar
 
 from strata.engine.context import NodeContext
+from strata.engine.faults import NodeAsked
 from strata.engine.interrupt import Interrupt
 from strata.engine.level import Level
 from strata.engine.plan import HandlerPlan, NodePlan
 from strata.engine.run import Run
 from strata.engine.stream import StreamEvent
-from strata.errors import NodeTimedOut
+from strata.errors import NodeTimedOut, Pause, PauseSwallowed
 
 T = TypeVar("T")
 
@@ -22,12 +23,15 @@ async def call(run: Run, level: Level, node: NodePlan, handler: HandlerPlan) -> 
 
     Raises:
         NodeTimedOut: the attempt took longer. A state that arrives all the same counts, an error does not.
+        NodeAsked: the function has asked a question that has no answer yet.
         asyncio.CancelledError: the level is being stopped, its task was cancelled, or the function raised it by itself.
         Exception: whatever the function raised.
     """
     context = NodeContext(run, level, node.name) if handler.takes_context else None
     try:
-        return await within(run, level, node, invoke(run, node.name, handler, level.state, context))
+        if context is None:
+            return await within(run, level, node, invoke(run, node.name, handler, level.state, None))
+        return await within(run, level, node, _asking(context, invoke(run, node.name, handler, level.state, context)))
     finally:
         if context is not None:
             context.close()
@@ -44,6 +48,29 @@ async def invoke(run: Run, name: str, handler: HandlerPlan, state: object, conte
             return function(*arguments)
         case "thread":
             return await run.threads.call(name, lambda: function(*arguments), grace=grace)
+
+
+async def _asking(context: NodeContext, work: Awaitable[T]) -> T:
+    """Await a handler; the Pause with which a question stops it comes out as that question, and nothing else may.
+
+    Raises:
+        NodeAsked: it has asked.
+        PauseSwallowed: it has asked, and went on.
+    """
+    try:
+        result = await work
+    except (Pause, BaseExceptionGroup) as error:
+        is_pause = isinstance(error, Pause) or error.split(Pause)[1] is None  # of a question in a task group
+        if context.asking is None or context.asking.open is None or not is_pause:
+            raise
+        raise NodeAsked(context.asking.open) from None
+    except Exception as error:
+        if context.asking is None or context.asking.open is None:
+            raise
+        raise PauseSwallowed(context.node) from error
+    if context.asking is not None and context.asking.open is not None:
+        raise PauseSwallowed(context.node)
+    return result
 
 
 async def within(run: Run, level: Level, node: NodePlan, work: Awaitable[T]) -> T:

@@ -7,7 +7,7 @@ from typing import Any, assert_never
 from strata.checkpoint.record import Checkpoint
 from strata.engine import walk
 from strata.engine.decide.failure import Failure
-from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
+from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.faults import ChildFailed, ChildPaused, ChildStopped, ChildTimedOut
 from strata.engine.interrupt import Scope
 from strata.engine.level import Level
@@ -87,7 +87,7 @@ def _judge(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, child
                 return subgraph.leave(level.state, child.state)
             except Exception as error:
                 raise MapperFailed(node.name, "the node's function", error) from error
-        case Paused() | PausedInside():
+        case Paused() | PausedInside() | Asked():
             raise ChildPaused(record_of(child, ending, run.stamp()))
         case Stopped(reason):
             record = record_of(child, ending, run.stamp())

@@ -7,14 +7,14 @@ from typing import Any, assert_never
 
 from strata.checkpoint.record import Checkpoint
 from strata.engine.call import emit
-from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
+from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.level import Level
 from strata.engine.outcomes import Cancelled, CancelReason, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
 from strata.engine.recorder import Superseded
 from strata.engine.records import record_of
 from strata.engine.run import Run
 from strata.engine.stream import Committed
-from strata.engine.waiting import waiting_for
+from strata.engine.waiting import questions_of, waiting_for
 from strata.errors import HopLimitReached, LeaseLost, StateRefused, StoreError
 
 logger = logging.getLogger("strata")
@@ -45,7 +45,7 @@ def outcome_of(run: Run, level: Level, ending: Ending, record: Checkpoint) -> Ou
     match ending:
         case Finished():
             return Completed(level.state, thread_id=run.thread_id, run_id=run.run_id)
-        case Paused() | PausedInside():
+        case Paused() | PausedInside() | Asked():
             return _interrupted(run, level, record)
         case NodeFailedForGood():
             return _failed(run, level, ending)
@@ -96,6 +96,7 @@ def _interrupted(run: Run, level: Level, record: Checkpoint) -> Interrupted[Any]
         next_node=record.next_node,
         waiting_at=record.waiting_at,
         wait=waiting_for(record.innermost.wait),
+        questions=questions_of(record),
     )
 
 

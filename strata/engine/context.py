@@ -7,15 +7,17 @@ import threading
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from strata.checkpoint.record import DecisionRecord
+from strata.engine.asking import Asking
 from strata.engine.interrupt import Scope
 from strata.engine.level import Level
 from strata.engine.run import Run
 from strata.engine.stream import Channel, Token
+from strata.errors import CannotAsk, Pause
 from strata.graph.answers import Decision
 from strata.graph.context import Context, LastFailure
 from strata.graph.times import parse_wire_time
@@ -40,6 +42,7 @@ class NodeContext(Context):
         "_recoveries",
         "_run",
         "_scope",
+        "asking",
     )
 
     def __init__(self, run: Run, level: Level, name: str, *, path: str | None = None, scope: Scope | None = None) -> None:
@@ -55,6 +58,7 @@ class NodeContext(Context):
         self._recoveries = level.recoveries
         self._last_failure = level.last_failure
         self._decision = level.decision
+        self.asking: Asking | None = None
         self._open = True
         self._loop = asyncio.get_running_loop()
 
@@ -100,10 +104,14 @@ class NodeContext(Context):
 
     @property
     def idempotency_key(self) -> str:
-        parent = self._level.parent
-        hops = str(self._hop) if parent is None else f"{parent.hop_chain}.{self._hop}"
-        key = f"{self._run.thread_id}/{self.path}#{hops}"
+        key = f"{self._run.thread_id}/{self.place}"
         return key if self._run.durable else f"{key}@{self._run.run_id}"
+
+    @property
+    def place(self) -> str:
+        """The node and its hops: what its idempotency key names beside thread and run."""
+        parent = self._level.parent
+        return f"{self.path}#{self._hop}" if parent is None else f"{self.path}#{parent.hop_chain}.{self._hop}"
 
     @property
     def is_recovery(self) -> bool:
@@ -152,6 +160,20 @@ class NodeContext(Context):
             channel.put_now(self._token(text))
         else:
             asyncio.run_coroutine_threadsafe(channel.put(self._token(text)), self._loop).result()
+
+    def _ask(self, question: object, returns: Any, key: str | None) -> Any:
+        if self._path is not None or self._level.is_item:
+            raise CannotAsk(self.path)
+        if not self._open:
+            raise asyncio.CancelledError
+        if self.asking is None:
+            self.asking = Asking(self._name, self._level.kept.answers_at(self.place))
+        if self.asking.open is not None:  # the node has been stopped already
+            raise Pause
+        answer = self.asking.ask(question, returns, key)
+        if answer is msgspec.UNSET:
+            raise Pause
+        return answer
 
     async def sleep(self, seconds: float, /) -> None:
         await self._run.clock.sleep(seconds)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from strata.checkpoint.asked import QuestionRecord
 from strata.checkpoint.record import Checkpoint, WaitRecord
 from strata.engine.decide.failure import Failure
 from strata.engine.interrupt import StopReason
@@ -24,6 +25,12 @@ class Paused(msgspec.Struct, frozen=True, kw_only=True):
     node: NodePlan
     next_node: NodePlan | None
     wait: WaitRecord | None = None
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """The node has asked, and will run again from its start; the level has not moved."""
+
+    question: QuestionRecord
 
 
 class PausedInside(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,4 +58,4 @@ class Stopped(msgspec.Struct, frozen=True):
     nested: Checkpoint | None = None
 
 
-Ending: TypeAlias = Finished | Paused | PausedInside | NodeFailedForGood | OverLimit | Stopped
+Ending: TypeAlias = Finished | Paused | PausedInside | Asked | NodeFailedForGood | OverLimit | Stopped

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from strata.checkpoint.asked import QuestionRecord
 from strata.checkpoint.record import Checkpoint
 from strata.errors import NodeError, NodeTimedOut
 
@@ -31,7 +32,19 @@ class ChildTimedOut(NodeTimedOut):
         super().__init__(node, timeout=timeout)
 
 
-class ChildPaused(Exception):
+class CameToRest(Exception):
+    """The node waits, and so does every level around it: no failure, and not tried again."""
+
+
+class NodeAsked(CameToRest):
+    """The node's handler has asked a question that has no answer yet."""
+
+    def __init__(self, question: QuestionRecord) -> None:
+        self.question = question
+        super().__init__("a node asked a question")
+
+
+class ChildPaused(CameToRest):
     """The child of a subgraph node came to rest: so does every level around it."""
 
     def __init__(self, nested: Checkpoint) -> None:

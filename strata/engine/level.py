@@ -8,9 +8,11 @@ from typing import Any
 
 import msgspec
 
+from strata.checkpoint.asked import AnswerRecord
 from strata.checkpoint.record import Checkpoint, DecisionRecord
 from strata.engine.endings import Ending
 from strata.engine.interrupt import Interrupt, Scope
+from strata.engine.kept import Kept
 from strata.engine.plan import GraphPlan, NodePlan
 from strata.engine.watch import NodeWatch
 from strata.errors import StateRefused, StateUnreadable
@@ -21,7 +23,10 @@ BREATH = 256  # hops; handlers that never suspend would else block the loop for 
 
 
 class Resumed(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a stored level goes on: its record (migrated), the node, the answered state, and the level inside that node."""
+    """Where a stored level goes on: its record (migrated), the node, the answered state, and the level inside that node.
+
+    `answers` are what that node has been told so far, where it is the one that asks.
+    """
 
     checkpoint: Checkpoint
     plan: GraphPlan
@@ -30,7 +35,17 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True):
     stored: msgspec.Raw
     decision: DecisionRecord | None
     hops: int
+    answers: tuple[AnswerRecord, ...] = ()
     inside: Resumed | None = None
+
+    def kept(self) -> Kept:
+        """What the node that goes on has from before, at whatever depth it stands."""
+        level, path, hops = self, [self.start.name], [str(self.hops + 1)]
+        while level.inside is not None:
+            level = level.inside
+            path.append(level.start.name)
+            hops.append(str(level.hops + 1))
+        return Kept(f"{'/'.join(path)}#{'.'.join(hops)}", level.answers)
 
 
 class Level:
@@ -46,6 +61,8 @@ class Level:
         decision: the level's latest answer, as recorded.
         last_failure: what the node that runs is the fallback for.
         inside: the stored child that the first node goes on with, where that is a subgraph node.
+        is_item: of a map's item, or inside one: other nodes run beside this level's.
+        kept: what the run's node has from before, the same for all levels.
         stores: commits of this level are recorded between nodes; not in a run that is not durable, and never of a map's items.
         has_entered: the node that runs is the first of a resume, or a fallback: `inside`, `last_failure` or `recovering` say more.
         ending: what the walk came to, from the moment that its last node has committed.
@@ -65,6 +82,8 @@ class Level:
         "horizon",
         "inside",
         "interrupt",
+        "is_item",
+        "kept",
         "last_failure",
         "limit",
         "parent",
@@ -90,6 +109,7 @@ class Level:
         scope: Scope,
         parent: Level | None = None,
         path: tuple[str, ...] = (),
+        is_item: bool = False,
     ) -> None:
         self.plan = plan
         self.parent = parent
@@ -108,6 +128,8 @@ class Level:
         self.last_failure: LastFailure | None = None
         self.inside: Resumed | None = None
         self.ending: Ending | None = None
+        self.kept: Kept = Kept() if parent is None else parent.kept
+        self.is_item: bool = is_item or (parent is not None and parent.is_item)
         self.scope = scope
         self.interrupt: Interrupt = scope.interrupt
         self.has_entered = False
@@ -121,6 +143,8 @@ class Level:
         self.decision, self.hops, self.inside = resumed.decision, resumed.hops, resumed.inside
         self.horizon = min(self.hops + BREATH - 1, self.limit)
         self.has_entered = True
+        if self.parent is None:
+            self.kept = resumed.kept()
 
     def recover(self, *, recoveries: int = 0) -> None:
         """The process died here: what runs until a node has committed may have run before."""
@@ -129,6 +153,7 @@ class Level:
     def take_fallback(self, fallback: NodePlan, failure: LastFailure) -> None:
         """Go on at the fallback of the node that failed, with the state from before it."""
         self.at, self.inside, self.last_failure, self.has_entered = fallback, None, failure, True
+        self._forget()
 
     def leave_entry(self) -> None:
         """A node has committed: the next one is like any other. An item's nodes all may have run before, if one may."""
@@ -136,6 +161,11 @@ class Level:
         if self.stores:
             self.recovering, self.recoveries = False, 0
         self.has_entered = self.recovering
+        self._forget()
+
+    def _forget(self) -> None:
+        if not self.is_item:
+            self.kept.clear()
 
     def keep_entry(self) -> None:
         """Have the bytes of the state before the node starts: what its handler does to the state in place can then be undone."""

@@ -11,7 +11,7 @@ from strata.engine.call import within
 from strata.engine.child import child_failure_text
 from strata.engine.decide.failure import Failure, judge
 from strata.engine.decide.joining import ITEMS, PartResult
-from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
+from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.fanout import fan_out
 from strata.engine.faults import ChildFailed
 from strata.engine.group import merged
@@ -105,6 +105,7 @@ def _level(level: Level, node: NodePlan, mapping: MapPlan, item: Any, key: str, 
         scope=scope,
         parent=level,
         path=(*level.path, node.name, key),
+        is_item=True,
     )
     if level.recovering:
         child.recover()
@@ -125,7 +126,7 @@ def _result(mapping: MapPlan, child: Level, ending: Ending, key: str, scope: Sco
             return PartResult(status="failed", failure=_failure(ending, child, failure))
         case OverLimit():
             return PartResult(status="failed", failure=_failure(ending, child, None))
-        case Paused() | PausedInside() | Stopped():
+        case Paused() | PausedInside() | Asked() | Stopped():
             raise AssertionError(f"an item of a map cannot end as {ending!r}: compile() refuses what pauses")
         case _:
             assert_never(ending)

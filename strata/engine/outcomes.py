@@ -7,7 +7,7 @@ from typing import Generic, Literal, NoReturn, TypeAlias, TypeVar
 import msgspec
 
 from strata.errors import RunCancelled, RunFailed, RunInterrupted
-from strata.graph.answers import WaitingFor
+from strata.graph.answers import Question, WaitingFor
 
 S = TypeVar("S")
 
@@ -41,12 +41,14 @@ class Interrupted(_Outcome[S], frozen=True, kw_only=True):
         suspended_node: the node after which it paused; `next_node` is where an approval goes on (None: nowhere).
         waiting_at: the suspended node of each level, outermost first.
         wait: what it waits for beside a person, and until when; None for a boundary without a time limit.
+        questions: what the node there has asked with `ctx.interrupt`.
     """
 
     suspended_node: str
     next_node: str | None
     waiting_at: tuple[str, ...]
     wait: WaitingFor | None = None
+    questions: tuple[Question, ...] = ()
 
     def unwrap(self) -> NoReturn:
         """Raises RunInterrupted."""

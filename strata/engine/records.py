@@ -7,11 +7,12 @@ from typing import assert_never
 
 import msgspec
 
+from strata.checkpoint.asked import question_metadata
 from strata.checkpoint.metadata import ATTEMPTS, CANCEL_REASON, ERROR, ERROR_KIND, HOPS, RETRY_AFTER
 from strata.checkpoint.record import Checkpoint, Status, WaitRecord
 from strata.checkpoint.version import lowest_version
 from strata.engine.decide.failure import Failure
-from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
+from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.level import Level
 from strata.engine.stamp import Stamp
 from strata.errors import HopLimitReached
@@ -26,15 +27,29 @@ def record_of(level: Level, ending: Ending, stamp: Stamp) -> Checkpoint:
         case Paused(node=node, next_node=next_node, wait=wait):
             target = None if next_node is None else next_node.name
             return _record(level, stamp, "interrupted", suspended=node.name, next_node=target, wait=wait)
+        case Asked(question):
+            engine = {**question_metadata(question), **level.kept.metadata(), HOPS: str(level.hops)}  # it runs again in the same hop
+            return _record(level, stamp, "interrupted", suspended=here, next_node=here, engine=engine)
         case PausedInside(nested=nested):
             return _record(level, stamp, "interrupted", suspended=here, next_node=here, nested=nested)
         case NodeFailedForGood(failure):
-            return _record(level, stamp, "failed", suspended=here, next_node=here, engine=failure_metadata(failure), nested=failure.nested)
+            return _record(
+                level,
+                stamp,
+                "failed",
+                suspended=here,
+                next_node=here,
+                engine={**failure_metadata(failure), **_kept(level, failure.nested)},
+                nested=failure.nested,
+            )
         case OverLimit(nested):
             error = HopLimitReached(here, hops=level.hops, limit=level.limit)
-            return _record(level, stamp, "failed", suspended=here, next_node=here, engine={ERROR: str(error), ERROR_KIND: "hop_limit"}, nested=nested)
+            engine = {ERROR: str(error), ERROR_KIND: "hop_limit", **_kept(level, nested)}
+            return _record(level, stamp, "failed", suspended=here, next_node=here, engine=engine, nested=nested)
         case Stopped(reason, nested):
-            return _record(level, stamp, "cancelled", suspended=here, next_node=here, engine={CANCEL_REASON: reason}, nested=nested)
+            return _record(
+                level, stamp, "cancelled", suspended=here, next_node=here, engine={CANCEL_REASON: reason, **_kept(level, nested)}, nested=nested
+            )
         case _:
             assert_never(ending)
 
@@ -46,6 +61,11 @@ def running_record(level: Level, stamp: Stamp, *, after: str | None) -> Checkpoi
         record = _running(parent, stamp, suspended=parent.at.name, hops=parent.hops - 1, nested=record, name=_name(parent, stamp))
         level = parent
     return record
+
+
+def _kept(level: Level, nested: Checkpoint | None) -> Mapping[str, str]:
+    """What the node has from before, on the record of the level that stands at it."""
+    return level.kept.metadata() if nested is None else {}
 
 
 def failure_metadata(failure: Failure) -> dict[str, str]:

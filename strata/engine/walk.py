@@ -12,8 +12,8 @@ from strata.engine.call import emit
 from strata.engine.decide.failure import Failure, judge_at_end
 from strata.engine.decide.routing import FINISH, Step, next_step
 from strata.engine.decide.waiting import wait_of
-from strata.engine.endings import Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
-from strata.engine.faults import ChildPaused, ChildStopped
+from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
+from strata.engine.faults import CameToRest, ChildPaused, ChildStopped, NodeAsked
 from strata.engine.level import BREATH, Level
 from strata.engine.plan import NodePlan
 from strata.engine.records import running_record
@@ -157,9 +157,9 @@ async def _left(run: Run, level: Level, node: NodePlan, error: Exception | async
         if interrupt.abandoned:
             raise error
         error = HandlerCancelled(node.name)
-    if isinstance(error, ChildPaused):
+    if isinstance(error, CameToRest):
         level.hops -= 1
-        return PausedInside(nested=error.nested)
+        return _at_rest(error)
     level.restore()
     if scope.reason is not None:  # an error that comes while the level is being stopped is the handler's way of stopping
         level.hops -= 1
@@ -172,6 +172,13 @@ async def _left(run: Run, level: Level, node: NodePlan, error: Exception | async
         return None
     level.hops -= 1
     return NodeFailedForGood(failure)
+
+
+def _at_rest(error: CameToRest) -> Ending:
+    if isinstance(error, NodeAsked):
+        return Asked(error.question)
+    assert isinstance(error, ChildPaused)
+    return PausedInside(nested=error.nested)
 
 
 def _last_failure(level: Level, node: NodePlan, failure: Failure) -> LastFailure:

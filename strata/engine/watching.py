@@ -9,7 +9,7 @@ from typing import Any
 
 from strata.engine.decide.failure import Failure, judge, judge_at_end
 from strata.engine.decide.joining import PartResult
-from strata.engine.faults import ChildPaused
+from strata.engine.faults import CameToRest
 from strata.engine.interrupt import Scope
 from strata.engine.level import Level
 from strata.engine.plan import NodePlan
@@ -28,7 +28,7 @@ async def watched_hop(run: Run, level: Level, node: NodePlan, work: Work, commit
         level.watch = watch
         try:
             commit(run, level, node, await work(run, level, node))
-        except ChildPaused:
+        except CameToRest:
             watch.completed("interrupted")
             raise
         except NoMatchingEdge:  # the node has done its work: the run fails behind it
@@ -56,7 +56,7 @@ def watched_attempt(level: Level, node: NodePlan) -> Generator[None]:
     with level.watch.attempt(level.attempt) as attempt:
         try:
             yield
-        except ChildPaused:
+        except CameToRest:
             raise
         except (Exception, asyncio.CancelledError) as error:
             if level.scope.reason is None and not level.interrupt.abandoned:

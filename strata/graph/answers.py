@@ -97,6 +97,51 @@ class Event:
         return f"Event({self.type!r}{payload}{overrides})"
 
 
+class Resume:
+    """The answer to a question that a node asked with `ctx.interrupt(..., returns=T)`. Immutable.
+
+    It is checked against the stored schema of T before anything is written (`SignalRefused`). `by` is who gives it.
+    A question without `returns` is answered with a decision: `graph.approve(reviewer)` or `graph.reject(reviewer)`.
+    """
+
+    __slots__ = ("answer", "by")
+
+    answer: Any
+    by: str
+
+    def __init__(self, answer: Any, /, *, by: str = "") -> None:
+        object.__setattr__(self, "answer", answer)
+        object.__setattr__(self, "by", by)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Resume cannot change: make another one instead of setting '{name}'")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Resume) and (self.answer, self.by) == (other.answer, other.by)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Resume({self.answer!r}, by={self.by!r})" if self.by else f"Resume({self.answer!r})"
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """What a node has asked and waits to be answered.
+
+    Attributes:
+        id: its key, or `#n` for the n-th that the node asked without one; the same whenever the node runs again.
+        node: the node's own name; `path` is the qualified one.
+        asked: the question, as plain JSON values.
+        schema: the JSON Schema of the answer, for `Resume(answer)`; None where `approve` or `reject` answers it.
+    """
+
+    id: str
+    node: str
+    path: str
+    asked: Any
+    schema: Mapping[str, Any] | None
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """The latest answer to a boundary of a level, as its nodes see it. `overrides` has the wire's (encoded) names."""
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import msgspec
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
     from strata.graph.answers import Decision
 
 T = TypeVar("T")
@@ -145,3 +147,27 @@ class Context(ABC):
     @abstractmethod
     def sleep_sync(self, seconds: float, /) -> None:
         """`sleep` for a sync handler; on a worker thread it ends early when the node is stopped."""
+
+    @overload
+    def interrupt(self, question: object, /, *, key: str | None = None) -> Decision: ...
+    @overload
+    def interrupt(self, question: object, /, *, returns: TypeForm[T], key: str | None = None) -> T: ...
+    def interrupt(self, question: object, /, *, returns: Any = msgspec.UNSET, key: str | None = None) -> Any:
+        """The answer to `question` (any JSON), if there is one; else the node stops here and the thread waits for it.
+
+        The thread is answered with `Resume(answer)`, or, where nothing is said about what it `returns`, with
+        `graph.approve(reviewer)` or `graph.reject(reviewer)`. The node then runs again from its start, in the same hop, and is
+        given the answers that it has again: by `key`, or in the order of asking. What must not be done twice stands behind
+        the question, or in `once`.
+
+        Raises:
+            Pause: there is no answer yet. It is no `Exception`; a handler that keeps it fails with `PauseSwallowed`.
+            QuestionChanged: an answer is kept that was asked for with another type.
+            CannotAsk: in a branch of a group, or an item of a map.
+            TypeError: the question is no JSON, or `returns` no type that JSON can hold.
+        """
+        return self._ask(question, returns, key)
+
+    @abstractmethod
+    def _ask(self, question: object, returns: Any, key: str | None) -> Any:
+        """`returns` is UNSET where a decision is asked for."""

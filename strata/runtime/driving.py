@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from strata.checkpoint.asked import answers_metadata
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.transitions import claimed
 from strata.engine.conclude import conclude, lost_lease, record_abandoned, superseded
@@ -19,7 +20,7 @@ from strata.engine.recorder import Superseded
 from strata.engine.run import Run
 from strata.engine.walk import walk
 from strata.errors import LeaseLost, ThreadChanged
-from strata.graph.answers import Event, Signal
+from strata.graph.answers import Event, Resume, Signal
 from strata.ports.events import Resumed as WasResumed
 from strata.ports.events import RunEvent
 from strata.runtime.frame import Frame
@@ -69,6 +70,7 @@ def claim_of(resumed: Resumed, metadata: Mapping[str, str], now: str, *, recover
         identity=resumed.plan.graph.identity,
         now=now,
         recoveries=recoveries,
+        answers=answers_metadata(resumed.answers),
         nested=None if resumed.inside is None else claim_of(resumed.inside, metadata, now),
     )
 
@@ -79,7 +81,7 @@ def goes_on_at(resumed: Resumed) -> tuple[str, ...]:
     return (resumed.start.name, *below)
 
 
-def resumed_event(entry: Entry, answer: Signal[Any] | Event | Due | None) -> WasResumed:
+def resumed_event(entry: Entry, answer: Signal[Any] | Resume | Event | Due | None) -> WasResumed:
     """What observers are told of a resume (strata-observability.md)."""
     checkpoint, innermost = entry.checkpoint, _innermost(entry.level)
     before = innermost.checkpoint
@@ -90,7 +92,7 @@ def resumed_event(entry: Entry, answer: Signal[Any] | Event | Due | None) -> Was
         from_status=checkpoint.status,
         waiting_at=checkpoint.waiting_at,
         is_approved=answer.verdict == "approve" if isinstance(answer, Signal) else True,
-        reviewer=answer.reviewer if isinstance(answer, Signal) else "",
+        reviewer=answer.reviewer if isinstance(answer, Signal) else answer.by if isinstance(answer, Resume) else "",
         wake="event" if isinstance(answer, Event) else "human" if not isinstance(answer, Due) else "timeout" if timed_out else "timer",
         rejected_to=route if rejected else None,
         event_type=answer.type if isinstance(answer, Event) else None,

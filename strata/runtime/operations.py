@@ -26,7 +26,7 @@ from strata.engine.records import running_record
 from strata.engine.stream import Channel, Overflow, StreamEvent
 from strata.engine.threads import WorkerThreads
 from strata.errors import LeaseLost, OptionRefused, StateRefused, ThreadChanged, ThreadNotFound
-from strata.graph.answers import Event, Signal
+from strata.graph.answers import Event, Resume, Signal
 from strata.graph.clock import Clock
 from strata.graph.compiled import CompiledGraph
 from strata.graph.times import wire_datetime, wire_time
@@ -118,7 +118,7 @@ class Operations:
     async def resume(
         self,
         thread_id: str,
-        answer: Signal[Any] | Event | Due | None,
+        answer: Signal[Any] | Resume | Event | Due | None,
         given: RunOptions,
         *,
         at_sequence: int | None,
@@ -268,7 +268,7 @@ class Operations:
         check_id(thread_id, "a thread id")
         return checked
 
-    def _resumes(self, frame: Frame, stored: Stored | None, answer: Signal[Any] | Event | Due | None, *, swept: bool) -> Mapping[str, str]:
+    def _resumes(self, frame: Frame, stored: Stored | None, answer: Signal[Any] | Resume | Event | Due | None, *, swept: bool) -> Mapping[str, str]:
         """Tell of the start, whether or not it is then refused; gives the run's metadata."""
         if stored is None:
             frame.started("resume", "", frame.options.metadata)

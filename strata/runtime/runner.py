@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from strata.engine.outcomes import Cancelled, Outcome
     from strata.engine.stream import Channel, Overflow, StreamEvent
-    from strata.graph.answers import Event, Signal
+    from strata.graph.answers import Event, Resume, Signal
     from strata.graph.clock import Clock
     from strata.graph.compiled import CompiledGraph
     from strata.ports import CheckpointStore, ThreadPage, ThreadQuery
@@ -96,7 +96,7 @@ class Runner(Generic[S]):
     async def resume(
         self,
         thread_id: str,
-        answer: Signal[Any] | Event | None = None,
+        answer: Signal[Any] | Resume | Event | None = None,
         /,
         *,
         at_sequence: int | None = None,
@@ -246,7 +246,7 @@ class Runner(Generic[S]):
     def stream_resume(
         self,
         thread_id: str,
-        answer: Signal[Any] | Event | None = None,
+        answer: Signal[Any] | Resume | Event | None = None,
         /,
         *,
         at_sequence: int | None = None,
@@ -328,7 +328,7 @@ class Runner(Generic[S]):
     def resume_sync(
         self,
         thread_id: str,
-        answer: Signal[Any] | Event | None = None,
+        answer: Signal[Any] | Resume | Event | None = None,
         /,
         *,
         at_sequence: int | None = None,

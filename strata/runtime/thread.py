@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from strata.checkpoint.metadata import ERROR, HOPS, as_count
 from strata.checkpoint.record import Checkpoint, Status, ThreadState
 from strata.engine.context import decision_of
-from strata.engine.waiting import waiting_for
+from strata.engine.waiting import questions_of, waiting_for
 from strata.errors import CheckpointUnreadable, StateUnreadable
-from strata.graph.answers import Decision, WaitingFor
+from strata.graph.answers import Decision, Question, WaitingFor
 from strata.graph.identity import Identity
 from strata.graph.state import State
 from strata.graph.times import parse_wire_time
@@ -77,6 +77,11 @@ class _View(Generic[S]):
     def wait(self) -> WaitingFor | None:
         """What the innermost level waits for."""
         return waiting_for(self.checkpoint.innermost.wait)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What an interrupted thread was asked with `ctx.interrupt` and has not been answered."""
+        return questions_of(self.checkpoint)
 
     @property
     def decision(self) -> Decision | None:

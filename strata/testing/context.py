@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
+from strata.errors import Pause
 from strata.graph.answers import Decision
 from strata.graph.clock import Clock, SystemClock
 from strata.graph.context import Context, LastFailure
@@ -15,7 +16,10 @@ T = TypeVar("T")
 
 
 class ContextFields(TypedDict, total=False):
-    """What a test may say of the run that calls the node; each as in `Context`. `services` are found by their type."""
+    """What a test may say of the run that calls the node; each as in `Context`.
+
+    `services` are found by their type. `answers` are given to the node's questions: by key, or in the order of asking.
+    """
 
     thread_id: str
     path: str
@@ -33,6 +37,7 @@ class ContextFields(TypedDict, total=False):
     streaming: bool
     cancelled: bool
     services: Iterable[object]
+    answers: Mapping[str, object] | Iterable[object]
     clock: Clock
 
 
@@ -49,10 +54,11 @@ class TestContext(Context):
 
     Attributes:
         tokens: all that was sent with `token` and `token_sync`, whether or not `streaming` is set.
+        asked: the questions, answered or not; one without an answer raises `Pause`.
         slept: the seconds of each sleep; none of them takes time unless `clock` was given.
     """
 
-    __slots__ = ("_fields", "_is_cancelled", "_node", "slept", "tokens")
+    __slots__ = ("_answers", "_fields", "_is_cancelled", "_node", "asked", "slept", "tokens")
     __test__ = False  # for pytest, which collects what is called Test...
 
     def __init__(self, node: str, fields: ContextFields) -> None:
@@ -61,6 +67,8 @@ class TestContext(Context):
         self._is_cancelled = fields.get("cancelled", False)
         self.tokens: list[str] = []
         self.slept: list[float] = []
+        self.asked: list[object] = []
+        self._answers = _by_id(fields.get("answers", ()))
 
     def cancel(self) -> None:
         """From now on the node is being stopped."""
@@ -145,6 +153,13 @@ class TestContext(Context):
     def token_sync(self, text: str, /) -> None:
         self.tokens.append(text)
 
+    def _ask(self, question: object, returns: Any, key: str | None) -> Any:
+        self.asked.append(question)
+        name = f"#{len(self.asked)}" if key is None else key
+        if name not in self._answers:
+            raise Pause
+        return self._answers[name]
+
     async def sleep(self, seconds: float, /) -> None:
         self.slept.append(seconds)
         await self._fields.get("clock", _NO_TIME).sleep(seconds)
@@ -153,6 +168,12 @@ class TestContext(Context):
     def sleep_sync(self, seconds: float, /) -> None:
         self.slept.append(seconds)
         self.raise_if_cancelled()
+
+
+def _by_id(answers: Mapping[str, object] | Iterable[object]) -> Mapping[str, object]:
+    if isinstance(answers, Mapping):
+        return cast("Mapping[str, object]", answers)
+    return {f"#{place}": answer for place, answer in enumerate(answers, 1)}
 
 
 class _NoTime(SystemClock):

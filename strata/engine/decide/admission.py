@@ -9,13 +9,13 @@ import msgspec
 from strata.checkpoint.metadata import is_storable
 from strata.checkpoint.record import Checkpoint
 from strata.engine.decide.fit import Answer, woken
-from strata.engine.decide.preflight import Question, preflight
+from strata.engine.decide.preflight import Offer, preflight
 from strata.engine.decide.reading import readable, refuse_finished, require_latest
 from strata.engine.decide.takeover import take_over
 from strata.engine.level import Resumed
 from strata.engine.plan import GraphPlan
 from strata.errors import NotDurable, NotRunning, SignalRefused, ThreadChanged, ThreadExists, ThreadRunning
-from strata.graph.answers import Event, Signal
+from strata.graph.answers import Event, Resume, Signal
 from strata.ports import Stored
 
 
@@ -50,7 +50,7 @@ def admit_run(stored: Stored | None, thread_id: str, *, start_over: bool) -> int
     return stored.sequence
 
 
-def check_answer(answer: Signal[Any] | Event | Due, thread_id: str) -> None:
+def check_answer(answer: Signal[Any] | Resume | Event | Due, thread_id: str) -> None:
     """Refuse what is no answer at all, before the thread is looked at.
 
     Raises:
@@ -62,13 +62,13 @@ def check_answer(answer: Signal[Any] | Event | Due, thread_id: str) -> None:
         case Event(type=event_type):
             if not event_type.strip():
                 raise SignalRefused("a signal needs an event type", thread_id=thread_id)
-        case Signal(reviewer=reviewer):
+        case Signal(reviewer=reviewer) | Resume(by=reviewer):
             if not _is_text(reviewer):
                 raise SignalRefused(f"cannot resume thread '{thread_id}': a reviewer is storable text, not {reviewer!r:.80}", thread_id=thread_id)
         case _:  # pyright: ignore[reportUnnecessaryComparison]
             raise SignalRefused(
                 f"cannot resume thread '{thread_id}': an answer is graph.approve(reviewer), graph.reject(reviewer) or graph.amend(), "
-                f"not {answer!r:.80}",
+                f"or Resume(value) to a question, not {answer!r:.80}",
                 thread_id=thread_id,
             )
 
@@ -81,7 +81,7 @@ def admit_resume(
     stored: Stored | None,
     thread_id: str,
     plan: GraphPlan,
-    given: Signal[Any] | Event | Due | None,
+    given: Signal[Any] | Resume | Event | Due | None,
     *,
     at_sequence: int | None,
     now: str,
@@ -108,8 +108,8 @@ def admit_resume(
     taken = take_over(checkpoint, plan, thread_id=thread_id)
     if isinstance(answer, Signal):
         _require_addresses(taken, answer, thread_id)
-    question = Question(thread_id=thread_id, answer=answer, now=now, waiting_at=taken.waiting_at)
-    return Entry(level=preflight(taken, plan, question), sequence=found.sequence)
+    offer = Offer(thread_id=thread_id, answer=answer, now=now, waiting_at=taken.waiting_at)
+    return Entry(level=preflight(taken, plan, offer), sequence=found.sequence)
 
 
 def admit_recover(stored: Stored | None, thread_id: str, plan: GraphPlan, *, durable: bool, now: str) -> Entry:
@@ -123,8 +123,8 @@ def admit_recover(stored: Stored | None, thread_id: str, plan: GraphPlan, *, dur
     if found.checkpoint.state_name != "running":
         raise NotRunning(thread_id, state_name=found.checkpoint.state_name)
     taken = take_over(found.checkpoint, plan, thread_id=thread_id)
-    question = Question(thread_id=thread_id, answer=None, now=now, waiting_at=taken.waiting_at, recovers=True)
-    return Entry(level=preflight(taken, plan, question), sequence=found.sequence)
+    offer = Offer(thread_id=thread_id, answer=None, now=now, waiting_at=taken.waiting_at, recovers=True)
+    return Entry(level=preflight(taken, plan, offer), sequence=found.sequence)
 
 
 def require_durable(plan: GraphPlan, *, durable: bool) -> None:

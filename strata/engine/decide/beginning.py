@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from strata.checkpoint.metadata import QUESTION
 from strata.checkpoint.record import Checkpoint
 from strata.engine.decide.admission import Due
 from strata.engine.decide.fit import woken
 from strata.engine.plan import GraphPlan, NodePlan
 from strata.errors import NotDue
-from strata.graph.answers import Event, Signal
+from strata.graph.answers import Event, Resume, Signal
 
 
 class Beginning(NamedTuple):
@@ -19,7 +20,7 @@ class Beginning(NamedTuple):
     ends: bool = False
 
 
-def beginning(checkpoint: Checkpoint, plan: GraphPlan, given: Signal[Any] | Event | Due | None) -> Beginning:
+def beginning(checkpoint: Checkpoint, plan: GraphPlan, given: Signal[Any] | Resume | Event | Due | None) -> Beginning:
     """The route, if the outermost level takes one, else its next node; where a timeout ends the thread, the node it waits at."""
     if isinstance(given, Due) and _times_out(checkpoint, given):
         node = _waiting(checkpoint, plan)
@@ -27,7 +28,13 @@ def beginning(checkpoint: Checkpoint, plan: GraphPlan, given: Signal[Any] | Even
             return Beginning(checkpoint.suspended_node or "", ends=True)
         if node is not None and checkpoint.nested is None:
             return Beginning(node.timeout_route or "")
-    if isinstance(given, Signal) and given.verdict == "reject" and checkpoint.status == "interrupted" and checkpoint.nested is None:
+    if (
+        isinstance(given, Signal)
+        and given.verdict == "reject"
+        and checkpoint.status == "interrupted"
+        and checkpoint.nested is None
+        and QUESTION not in (checkpoint.metadata or {})
+    ):
         node = _waiting(checkpoint, plan)
         if node is not None and node.reject_route is not None:
             return Beginning(node.reject_route)

@@ -6,10 +6,12 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from strata.checkpoint.asked import question_of
 from strata.checkpoint.record import Checkpoint
+from strata.engine.decide.questions import require_answer
 from strata.engine.plan import GraphPlan, NodePlan
 from strata.errors import NotDue, NotWaiting, SignalRefused, WrongGraph
-from strata.graph.answers import Event, Signal
+from strata.graph.answers import Event, Resume, Signal
 from strata.graph.spec import EventWaitBody, TimerBody
 
 
@@ -19,8 +21,8 @@ class Woken(msgspec.Struct, frozen=True):
     by: Literal["timer", "timeout"]
 
 
-Answer: TypeAlias = Signal[Any] | Event | Woken | None
-"""A person's answer, an event, a due time, or nothing: go on with what failed or was cancelled."""
+Answer: TypeAlias = Signal[Any] | Resume | Event | Woken | None
+"""A person's answer, one to a question, an event, a due time, or nothing: go on with what failed or was cancelled."""
 
 
 def woken(checkpoint: Checkpoint, thread_id: str, now: str) -> Woken:
@@ -55,7 +57,11 @@ def require_fit(innermost: Checkpoint, plan: GraphPlan, answer: Answer, thread_i
             _require_timer(innermost, plan, thread_id, at)
         case Woken("timeout"):
             _require_timeout(innermost, plan, thread_id, at)
+        case Resume():
+            _require_open_question(innermost, thread_id, at)
+            require_answer(innermost, answer, thread_id, at)
         case _:
+            require_answer(innermost, answer, thread_id, at)
             _require_person(innermost, answer, thread_id, at)
 
 
@@ -112,6 +118,14 @@ def _require_person(innermost: Checkpoint, answer: Signal[Any] | Woken | None, t
             f"answer with approve(reviewer) or reject(reviewer), which take overrides too",
             thread_id=thread_id,
         )
+
+
+def _require_open_question(innermost: Checkpoint, thread_id: str, at: str) -> None:
+    if question_of(innermost, thread_id) is not None:
+        return
+    if innermost.status != "interrupted":
+        raise NotWaiting(f"thread '{thread_id}' has no open question: its latest checkpoint is {innermost.status}", thread_id=thread_id)
+    raise NotWaiting(f"thread '{thread_id}' has no open question: it is waiting for {waited_for(innermost)} at {at}", thread_id=thread_id)
 
 
 def _suspended(innermost: Checkpoint, plan: GraphPlan) -> NodePlan | None:

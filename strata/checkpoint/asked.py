@@ -1,0 +1,76 @@
+"""What a node has asked and was answered, as the metadata of its records says it; every text is compact JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from strata.checkpoint.metadata import ANSWERS, QUESTION
+from strata.checkpoint.record import Checkpoint
+from strata.errors import CheckpointUnreadable
+
+T = TypeVar("T")
+
+
+class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that is open. `returns` is the JSON Schema of the answer; None where a decision answers it."""
+
+    key: str | None
+    asked: Any
+    returns: dict[str, Any] | None
+
+
+class AnswerRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that was answered, and the answer: JSON that fits `returns`, or a decision; `by` is who gave it."""
+
+    key: str | None
+    returns: dict[str, Any] | None
+    answer: Any
+    by: str = ""
+
+
+def question_of(level: Checkpoint, thread_id: str) -> QuestionRecord | None:
+    """The question that an interrupted level waits with; None where it waits for something else.
+
+    Raises:
+        CheckpointUnreadable: what is stored there is no question.
+    """
+    return _read(level, QUESTION, QuestionRecord, thread_id) if level.status == "interrupted" else None
+
+
+def answers_of(level: Checkpoint, thread_id: str) -> tuple[AnswerRecord, ...]:
+    """The answers that the node at which the level stands was given so far, in the order of asking.
+
+    Raises:
+        CheckpointUnreadable: what is stored there are no answers.
+    """
+    return _read(level, ANSWERS, tuple[AnswerRecord, ...], thread_id) or ()
+
+
+def question_metadata(question: QuestionRecord) -> Mapping[str, str]:
+    return {QUESTION: msgspec.json.encode(question).decode()}
+
+
+def answers_metadata(answers: tuple[AnswerRecord, ...]) -> Mapping[str, str]:
+    return {ANSWERS: msgspec.json.encode(answers).decode()} if answers else {}
+
+
+def id_of(question: QuestionRecord, answers: tuple[AnswerRecord, ...]) -> str:
+    """The question's key, or `#n` for the n-th that was asked without one: the same whenever the node runs again."""
+    return question.key if question.key is not None else f"#{sum(answer.key is None for answer in answers) + 1}"
+
+
+def _read(level: Checkpoint, key: str, kind: type[T], thread_id: str) -> T | None:
+    text = (level.metadata or {}).get(key)
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise CheckpointUnreadable(
+            f"checkpoint for thread '{thread_id}' has an invalid '{key}' value: {error}",
+            thread_id=thread_id,
+            path=f"metadata.{key}",
+        ) from error

@@ -1,0 +1,58 @@
+"""What `ctx.interrupt` does: give the answer that was kept, or say which question is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from strata.checkpoint.asked import AnswerRecord, QuestionRecord
+from strata.errors import QuestionChanged
+from strata.graph.answer_schema import schema_of
+from strata.graph.answers import Decision
+
+
+class Asking:
+    """The questions of one attempt of one node. `open` is the one that stopped it."""
+
+    __slots__ = ("_by_key", "_in_order", "_next", "_node", "open")
+
+    def __init__(self, node: str, answers: Sequence[AnswerRecord]) -> None:
+        self._node = node
+        self._by_key = {answer.key: answer for answer in answers if answer.key is not None}
+        self._in_order = [answer for answer in answers if answer.key is None]
+        self._next = 0
+        self.open: QuestionRecord | None = None
+
+    def ask(self, asked: object, returns: Any, key: str | None) -> Any:
+        """The answer; or UNSET, and the question is open.
+
+        Raises:
+            QuestionChanged: the answer was asked for with another type.
+            TypeError: the question is no JSON, or no schema can be told of `returns`.
+        """
+        schema = None if returns is msgspec.UNSET else schema_of(returns)
+        answer = self._answer(key)
+        if answer is None:
+            self.open = QuestionRecord(key=key, asked=msgspec.json.decode(msgspec.json.encode(asked)), returns=schema)
+            return msgspec.UNSET
+        name = f"#{self._next}" if key is None else key
+        if answer.returns != schema:
+            raise QuestionChanged(self._node, name, why=f"it was asked for {_words(answer.returns)}, and now for {_words(schema)}")
+        try:
+            return msgspec.json.decode(msgspec.json.encode(answer.answer), type=Decision if schema is None else returns)
+        except msgspec.ValidationError as error:
+            raise QuestionChanged(self._node, name, why=str(error)) from error
+
+    def _answer(self, key: str | None) -> AnswerRecord | None:
+        if key is not None:
+            return self._by_key.get(key)
+        if self._next == len(self._in_order):
+            return None
+        self._next += 1
+        return self._in_order[self._next - 1]
+
+
+def _words(schema: Any) -> str:
+    return "a decision" if schema is None else msgspec.json.encode(schema).decode()
