@@ -37,7 +37,7 @@ async def attempts(run: Run, level: Level, node: NodePlan) -> Any:
         except CameToRest:
             raise
         except Exception as error:
-            if policy is None or level.scope.reason is not None or level.attempt > policy.retries:
+            if policy is None or level.scope.reason is not None or level.attempt > policy.retries or error is run.recorder.fault:
                 raise
             failure = judge(error, policy)
             if failure.kind == "fatal":

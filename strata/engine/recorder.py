@@ -19,13 +19,19 @@ class Superseded(Exception):
 
 
 class Recorder:
-    """Appends this run's records. `sequence` is the last record's (-1: the thread did not exist; None: the store has none)."""
+    """Appends this run's records.
 
-    __slots__ = ("_watch", "save", "sequence")
+    Attributes:
+        sequence: the last record's (-1: the thread did not exist; None: the store has none).
+        fault: what the last save raised. It ends the run, from however deep a child: it is no node's failure.
+    """
+
+    __slots__ = ("_watch", "fault", "save", "sequence")
 
     def __init__(self, save: Save, *, sequence: int | None, watch: Watch | None) -> None:
         self.save = save
         self.sequence = sequence
+        self.fault: Exception | None = None
         self._watch = watch
 
     async def append(self, checkpoint: Checkpoint) -> None:
@@ -34,7 +40,11 @@ class Recorder:
         try:
             self.sequence = await self.save(checkpoint, self.sequence)
         except ThreadChanged as error:
-            raise Superseded from error
+            self.fault = Superseded()
+            raise self.fault from error
+        except Exception as error:
+            self.fault = error
+            raise
         if self._watch is not None:
             self._watch.emit(
                 CheckpointSaved(

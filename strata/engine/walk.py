@@ -157,6 +157,8 @@ async def _left(run: Run, level: Level, node: NodePlan, error: Exception | async
         if interrupt.abandoned:
             raise error
         error = HandlerCancelled(node.name)
+    if error is run.recorder.fault:
+        raise error
     if isinstance(error, CameToRest):
         level.hops -= 1
         return _at_rest(error)
