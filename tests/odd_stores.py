@@ -1,4 +1,4 @@
-"""Memory stores with a will of their own: slow to save, overtaken by others, out of order."""
+"""Stores with a will of their own: with nothing but `save` and `load`, slow to save, overtaken by others, out of order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from collections.abc import Awaitable, Callable
 from strata import StoreError
 from strata.checkpoint.record import Checkpoint
 from strata.ports import Stored
+from strata.stores import StoreBase
 from strata.stores.memory import MemoryStore
+
+
+class BareStore(StoreBase):
+    """Keeps the newest record of each thread, and offers nothing else: no log, no listing, no leases."""
+
+    def __init__(self) -> None:
+        self.newest: dict[str, Checkpoint] = {}
+
+    async def save(self, checkpoint: Checkpoint, /) -> None:
+        self.newest[checkpoint.thread_id] = checkpoint
+
+    async def load(self, thread_id: str, /) -> Checkpoint | None:
+        return self.newest.get(thread_id)
 
 
 class SlowStore(MemoryStore):

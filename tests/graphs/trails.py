@@ -32,6 +32,24 @@ def line(*names: str) -> StateGraph[Trail]:
     return graph
 
 
+def undoing() -> StateGraph[Trail]:
+    """A, which asks -> B, or Undo where it is rejected."""
+    return line("A", "B").add_node("Undo", adds("U"), inline=True).add_interrupt_boundary("A", on_reject="Undo")
+
+
+def revising() -> StateGraph[Trail]:
+    """Approve, which asks -> Publish; a rejection leads over Revise back to Approve."""
+    return (
+        StateGraph(Trail)
+        .add_node("Approve", adds("a"), inline=True)
+        .add_node("Publish", adds("p"), inline=True)
+        .add_node("Revise", adds("r"), inline=True)
+        .add_edge("Approve", "Publish")
+        .add_edge("Revise", "Approve")
+        .add_interrupt_boundary("Approve", on_reject="Revise")
+    )
+
+
 def loop(*, until: int | None = None) -> StateGraph[Trail]:
     """A -> B, back to A while n is below `until` (None: for ever), else to Done."""
     return (

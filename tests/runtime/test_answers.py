@@ -9,7 +9,7 @@ import pytest
 from strata import Cancelled, Completed, Context, Decision, Failed, Interrupted, Runner, StateGraph
 from strata.stores.memory import MemoryStore
 from strata.stores.sqlite import SqliteStore
-from tests.graphs.trails import Trail, adds, line
+from tests.graphs.trails import Trail, adds, line, revising
 from tests.logs import checkpoints, log
 from tests.records import record
 
@@ -80,16 +80,7 @@ async def test_ck43_hs8_a_second_answer_takes_the_place_of_the_first() -> None:
 
 async def test_ck42_hs17_a_rejection_that_leads_back_pauses_again_with_its_decision() -> None:
     store = MemoryStore()
-    graph = (
-        StateGraph(Trail)
-        .add_node("Approve", adds("a"), inline=True)
-        .add_node("Publish", adds("p"), inline=True)
-        .add_node("Revise", adds("r"), inline=True)
-        .add_edge("Approve", "Publish")
-        .add_edge("Revise", "Approve")
-        .add_interrupt_boundary("Approve", on_reject="Revise")
-        .compile()
-    )
+    graph = revising().compile()
     runner = Runner(graph, store)
     await runner.run("t", Trail())
     assert isinstance(await runner.resume("t", graph.reject("ana")), Interrupted)

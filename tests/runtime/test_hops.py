@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from strata import CheckpointUnreadable, Completed, GraphInvalid, HopLimitExceeded, Interrupted, OptionRefused, Runner, StateGraph
+from strata import CheckpointUnreadable, Completed, GraphInvalid, HopLimitExceeded, Interrupted, OptionRefused, Runner
 from strata.stores.memory import MemoryStore
-from tests.graphs.trails import Trail, adds, line, loop
+from tests.graphs.trails import Trail, line, loop, undoing
 from tests.logs import checkpoints, log
 from tests.records import record
 
@@ -113,15 +113,7 @@ async def test_gb13_a_limit_of_0_is_refused_before_anything_is_loaded() -> None:
 
 
 async def test_a_reject_route_counts_as_the_hop_that_it_is() -> None:
-    graph = (
-        StateGraph(Trail)
-        .add_node("A", adds("A"), inline=True)
-        .add_node("B", adds("B"), inline=True)
-        .add_node("Undo", adds("U"), inline=True)
-        .add_edge("A", "B")
-        .add_interrupt_boundary("A", on_reject="Undo")
-        .compile(max_node_hops=2)
-    )
+    graph = undoing().compile(max_node_hops=2)
     store = MemoryStore()
     runner = Runner(graph, store)
     await runner.run("t", Trail())

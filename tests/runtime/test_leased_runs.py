@@ -26,11 +26,11 @@ from strata import (
 from strata.checkpoint.record import Checkpoint
 from strata.errors import ThreadFinished
 from strata.ports import Acquired, Stored, ThreadLease
-from strata.stores import StoreBase
 from strata.stores.memory import MemoryStore
 from tests.clocks import START, HandClock
 from tests.graphs.trails import Trail, adds, line
 from tests.logs import log
+from tests.odd_stores import BareStore
 
 TTL = 30.0
 
@@ -268,24 +268,11 @@ async def test_lr13_ls15_a_lease_lost_inside_a_graph_inside_stops_every_level() 
     assert await log(shared.store) == []
 
 
-class Bare(StoreBase):
-    """A store without leases."""
-
-    def __init__(self) -> None:
-        self.kept: list[Checkpoint] = []
-
-    async def save(self, checkpoint: Checkpoint, /) -> None:
-        self.kept.append(checkpoint)
-
-    async def load(self, thread_id: str, /) -> Checkpoint | None:
-        return self.kept[-1] if self.kept else None
-
-
 async def test_lr14_ls16_a_store_without_leases_runs_only_what_asks_for_none() -> None:
-    store, graph = Bare(), pausing().compile(durable=False)
+    store, graph = BareStore(), pausing().compile(durable=False)
     with pytest.raises(StoreLacksLeases, match=r"^this checkpoint store has no leases"):
         await Runner(graph, store, lease=Lease("worker-1", TTL)).run("t", Trail())
-    assert store.kept == []
+    assert store.newest == {}
     assert isinstance(await Runner(graph, store).run("t", Trail()), Interrupted)
 
 

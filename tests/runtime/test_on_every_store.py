@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from strata import Cancelled, CompiledGraph, Completed, Interrupted, Runner, StoreError, ThreadChanged
-from strata.checkpoint.record import Checkpoint
 from strata.graph.clock import SYSTEM
 from strata.stores import StoreBase
 from strata.stores.sqlite import SqliteStore
@@ -17,24 +16,11 @@ from tests.clocks import HandClock
 from tests.contract.factories import FACTORIES
 from tests.graphs.trails import Trail, line
 from tests.logs import checkpoints, log
-from tests.odd_stores import FailingStore, SlowStore
-
-
-class Bare(StoreBase):
-    """Keeps the newest record of each thread, and offers nothing else."""
-
-    def __init__(self) -> None:
-        self.newest: dict[str, Checkpoint] = {}
-
-    async def save(self, checkpoint: Checkpoint, /) -> None:
-        self.newest[checkpoint.thread_id] = checkpoint
-
-    async def load(self, thread_id: str, /) -> Checkpoint | None:
-        return self.newest.get(thread_id)
+from tests.odd_stores import BareStore, FailingStore, SlowStore
 
 
 def store_of(kind: str, folder: Path) -> StoreBase:
-    return Bare() if kind == "save and load only" else FACTORIES[kind](folder, SYSTEM)
+    return BareStore() if kind == "save and load only" else FACTORIES[kind](folder, SYSTEM)
 
 
 def asking() -> CompiledGraph[Trail]:

@@ -30,7 +30,7 @@ from strata import (
 from strata.checkpoint.record import Checkpoint, WaitRecord
 from strata.graph.identity import Identity
 from strata.stores.memory import MemoryStore
-from tests.graphs.trails import Trail, adds, line
+from tests.graphs.trails import Trail, line, undoing
 from tests.logs import checkpoints, log
 from tests.odd_stores import OvertakenStore
 from tests.records import json_of, record
@@ -657,15 +657,7 @@ async def test_ck86_rc8_a_durable_resume_claims_with_the_answer_in_it() -> None:
 
 
 async def test_rc8_a_rejections_claim_has_the_route_as_its_next_node() -> None:
-    graph = (
-        StateGraph(Trail)
-        .add_node("A", adds("A"), inline=True)
-        .add_node("B", adds("B"), inline=True)
-        .add_node("Undo", adds("U"), inline=True)
-        .add_edge("A", "B")
-        .add_interrupt_boundary("A", on_reject="Undo")
-        .compile()
-    )
+    graph = undoing().compile()
     store = MemoryStore()
     runner = Runner(graph, store)
     await runner.run("t", Trail())

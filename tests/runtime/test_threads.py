@@ -30,12 +30,11 @@ from strata import (
 from strata.checkpoint.record import Checkpoint, DecisionRecord
 from strata.graph.identity import Identity
 from strata.ports import Logged, LogPage
-from strata.stores.base import StoreBase
 from strata.stores.memory import MemoryStore
 from tests.clocks import START, HandClock
 from tests.graphs.trails import Trail, adds, line
 from tests.logs import checkpoints, log
-from tests.odd_stores import OvertakenStore
+from tests.odd_stores import BareStore, OvertakenStore
 from tests.records import json_of, record
 
 TRAIL = {"trail": "A", "n": 1}
@@ -281,17 +280,7 @@ async def test_an_end_tries_three_times(times: int, ends: bool) -> None:
 
 
 async def test_ck106_en9_a_store_that_only_saves_and_loads_resumes_and_ends() -> None:
-    class Bare(StoreBase):
-        def __init__(self) -> None:
-            self.kept: list[Checkpoint] = []
-
-        async def save(self, checkpoint: Checkpoint, /) -> None:
-            self.kept.append(checkpoint)
-
-        async def load(self, thread_id: str, /) -> Checkpoint | None:
-            return self.kept[-1] if self.kept else None
-
-    store = Bare()
+    store = BareStore()
     runner = Runner(GRAPH, store)
     assert isinstance(await runner.run("t", Trail()), Interrupted)
     assert isinstance(await runner.resume("t", GRAPH.approve("ana")), Completed)

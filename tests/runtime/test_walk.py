@@ -22,7 +22,7 @@ from strata import (
     when,
 )
 from strata.stores.memory import MemoryStore
-from tests.graphs.trails import Trail, adds, line
+from tests.graphs.trails import Trail, adds, line, revising
 from tests.logs import checkpoints, log
 
 
@@ -209,16 +209,7 @@ async def test_gw9_after_a_failure_behind_an_answer_the_old_decision_stands() ->
 
 
 async def test_gw10_a_rejection_may_lead_back_to_the_boundary() -> None:
-    graph = (
-        StateGraph(Trail)
-        .add_node("Approve", adds("a"), inline=True)
-        .add_node("Publish", adds("p"), inline=True)
-        .add_node("Revise", adds("r"), inline=True)
-        .add_edge("Approve", "Publish")
-        .add_edge("Revise", "Approve")
-        .add_interrupt_boundary("Approve", on_reject="Revise")
-        .compile()
-    )
+    graph = revising().compile()
     runner = Runner(graph, MemoryStore())
     await runner.run("t", Trail())
     assert isinstance(await runner.resume("t", graph.reject("ana")), Interrupted)
