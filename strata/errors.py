@@ -6,7 +6,7 @@ compare are theirs, byte for byte; what to do about it then stands in `hint`, wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -27,6 +27,14 @@ class StrataError(Exception):
         self.hint = hint
         if hint is not None:
             self.add_note(hint)
+
+    def __reduce__(self) -> tuple[Callable[..., StrataError], tuple[object, ...], dict[str, object]]:
+        """Copies and other processes get it as it is, and not made again from its text alone: a process pool would break of that."""
+        return _as_it_was, (type(self), *self.args), self.__dict__
+
+
+def _as_it_was(kind: type[StrataError], *args: object) -> StrataError:
+    return kind.__new__(kind, *args)
 
 
 def at_level(path: Sequence[str]) -> str:
