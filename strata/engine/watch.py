@@ -5,7 +5,6 @@ Where each call stands (`watch` is `run.watch`, paths are qualified; strata-obse
 
 A call, after its options are checked and it was admitted, and before anything is loaded:
     with watch.run(mode, priority=...):           mode is what was called; a wake that ends the thread says "end" in RunStarted
-        watch.loaded(status or None, seconds)     each load of the outermost level that succeeded
         watch.emit(RunStarted(...))               as soon as the node to start at is known
         watch.emit(LeaseAcquired(...))            or watch.lease_is_held()
         watch.emit(CheckpointSaved(...))          behind every save of the outermost level that succeeded, `watch.seconds()` measures
@@ -40,7 +39,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from strata.engine.measures import Measure, acquisition, latency, measures_of, transition, wake
+from strata.engine.measures import Measure, acquisition, measures_of, transition, wake
 from strata.engine.notes import attributes_of, note_of
 from strata.engine.silent import SILENT, SILENT_SPAN
 from strata.graph.clock import Clock
@@ -162,10 +161,6 @@ class Watch:
             self.emit(RunStarted(mode=self._mode, node=""))
         if not self._is_over:
             self.completed("failed", error=text)
-
-    def loaded(self, status: str | None, seconds: float) -> None:
-        """A load of the thread that succeeded: the status of its record, None if it has none."""
-        self._record(latency("load", status, seconds))
 
     def lease_is_held(self) -> None:
         """The thread's lease is somebody else's."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from strata.engine.interrupt import Interrupt, Scope
 from strata.engine.level import Level
+from strata.engine.measures import latency
 from strata.engine.outcomes import Cancelled, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
 from strata.engine.plan import NodePlan
 from strata.engine.recorder import Recorder, Save
@@ -29,24 +30,48 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """Of one call. `watch` is None where nobody watches; `queued_for` where there is no scheduler."""
+    """Of one call. `watch` is None where nobody watches, and before the call is told of; `queued_for` where there is no scheduler."""
 
-    def __init__(self, operations: Operations, thread_id: str, options: CheckedOptions, watch: Watch | None, queued_for: float | None) -> None:
+    def __init__(
+        self, operations: Operations, mode: RunMode, thread_id: str, options: CheckedOptions, queued_for: float | None, *, swept: bool
+    ) -> None:
         self.operations = operations
+        self.swept = swept
+        self.mode: RunMode = mode
         self.thread_id = thread_id
         self.options = options
-        self.watch = watch
+        self.watch: Watch | None = None
         self.queued_for = queued_for
+        self.open = AsyncExitStack()
         self.save: Save = operations.store.save_if_latest
 
     async def load(self) -> Stored | None:
         """The thread's newest record."""
-        if self.watch is None:
+        instrument, clock = self.operations.instrument, self.operations.clock
+        if instrument is None:
             return await self.operations.store.load_latest(self.thread_id)
-        began = self.watch.seconds()
+        began = clock.monotonic()
         stored = await self.operations.store.load_latest(self.thread_id)
-        self.watch.loaded(None if stored is None else stored.checkpoint.status, self.watch.seconds() - began)
+        took = latency("load", None if stored is None else stored.checkpoint.status, clock.monotonic() - began)
+        instrument.record(took.metric, took.value, took.labels)
         return stored
+
+    async def tell(self) -> None:
+        """From here on the call is a run: it has a span, and observers hear of it."""
+        operations, options = self.operations, self.options
+        if not options.observers and operations.instrument is None:
+            return
+        self.watch = await self.open.enter_async_context(
+            watched(
+                self.mode,
+                thread_id=self.thread_id,
+                run_id=options.run_id,
+                clock=operations.clock,
+                observers=options.observers,
+                instrument=operations.instrument,
+                priority=None if operations.scheduler is None else options.priority,
+            )
+        )
 
     def run(self, metadata: Mapping[str, str], sequence: int | None, channel: Channel | None) -> Run:
         operations = self.operations
@@ -166,27 +191,21 @@ class Frame:
 
 @asynccontextmanager
 async def framed(
-    operations: Operations, mode: RunMode, thread_id: str, options: CheckedOptions, *, tenant: str | None = None
+    operations: Operations, mode: RunMode, thread_id: str, options: CheckedOptions, *, tenant: str | None = None, swept: bool = False
 ) -> AsyncGenerator[Frame]:
     """Around a call, once its options are found sound: wait for a slot, then watch.
+
+    What a sweep leaves alone was no run: such a call (`swept`) says itself from when on it is one.
 
     Raises:
         NotAdmitted: the scheduler has no place for it.
     """
     async with _slot(operations, mode, thread_id, options, tenant) as queued_for:
-        if not options.observers and operations.instrument is None:
-            yield Frame(operations, thread_id, options, None, queued_for)
-            return
-        async with watched(
-            mode,
-            thread_id=thread_id,
-            run_id=options.run_id,
-            clock=operations.clock,
-            observers=options.observers,
-            instrument=operations.instrument,
-            priority=None if operations.scheduler is None else options.priority,
-        ) as watch:
-            yield Frame(operations, thread_id, options, watch, queued_for)
+        frame = Frame(operations, mode, thread_id, options, queued_for, swept=swept)
+        async with frame.open:
+            if not swept:
+                await frame.tell()
+            yield frame
 
 
 @asynccontextmanager

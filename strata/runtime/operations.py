@@ -15,7 +15,7 @@ from strata.checkpoint.metadata import merge, recoveries_of
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.transitions import EndReason, ended, reopened, stamped
 from strata.engine.decide.admission import Due, admit_recover, admit_resume, admit_run, check_answer
-from strata.engine.decide.beginning import beginning
+from strata.engine.decide.beginning import Beginning, beginning
 from strata.engine.decide.ending import Endable, admit_end, admit_reopen
 from strata.engine.decide.preflight import TimesOut
 from strata.engine.decide.takeover import owns
@@ -133,13 +133,20 @@ class Operations:
         options = self._check(given, thread_id)
         if answer is not None:
             check_answer(answer, thread_id)
-        async with framed(self, "resume", thread_id, options, tenant=tenant) as frame:
+        async with framed(self, "resume", thread_id, options, tenant=tenant, swept=swept) as frame:
             stored = await frame.load()
-            metadata = self._resumes(frame, stored, answer, swept=swept)
+            metadata = _merged(stored, options)
             now = wire_time(self.clock.time())
+            if not swept:
+                self._told(frame, stored, answer, metadata)
             try:
                 entry = admit_resume(stored, thread_id, self.plan, answer, at_sequence=at_sequence, now=now)
             except TimesOut:
+                entry = None
+            if swept:
+                await frame.tell()
+                self._told(frame, stored, answer, metadata)
+            if entry is None:
                 return await self._time_out(frame, stored)
             run = frame.run(metadata, entry.sequence, channel)
             level = frame.level(run, at=entry.level.start, state=entry.level.state)
@@ -172,18 +179,24 @@ class Operations:
         *,
         channel: Channel | None,
         tenant: str | None = None,
-        look: Callable[[Stored | None], None] = lambda stored: None,
+        look: Callable[[Stored | None], None] | None = None,
     ) -> Outcome[Any]:
-        """Go on with a running thread whose process died; `look` sees what was loaded, and may raise what refuses it."""
+        """Go on with a running thread whose process died; a sweep's `look` sees what was loaded, and may raise what refuses it."""
         options = self._check(given, thread_id)
-        async with framed(self, "recover", thread_id, options, tenant=tenant) as frame:
+        async with framed(self, "recover", thread_id, options, tenant=tenant, swept=look is not None) as frame:
             stored = await frame.load()
-            metadata = {} if stored is None else merge(stored.checkpoint.metadata, options.metadata)
-            frame.started("recover", "" if stored is None else stored.checkpoint.next_node or "", metadata)
-            look(stored)
+            metadata = _merged(stored, options)
+            node = "" if stored is None else stored.checkpoint.next_node or ""
+            if look is None:
+                frame.started("recover", node, metadata)
+            else:
+                look(stored)
             now = wire_time(self.clock.time())
             entry = admit_recover(stored, thread_id, self.plan, durable=self.durable, now=now)
             await frame.refuse_leased()
+            if look is not None:
+                await frame.tell()
+                frame.started("recover", node, metadata)
             run = frame.run(metadata, entry.sequence, channel)
             level = frame.level(run, at=entry.level.start, state=entry.level.state)
             level.go_on(entry.level)
@@ -268,16 +281,12 @@ class Operations:
         check_id(thread_id, "a thread id")
         return checked
 
-    def _resumes(self, frame: Frame, stored: Stored | None, answer: Signal[Any] | Resume | Event | Due | None, *, swept: bool) -> Mapping[str, str]:
-        """Tell of the start, whether or not it is then refused; gives the run's metadata."""
-        if stored is None:
-            frame.started("resume", "", frame.options.metadata)
-            return frame.options.metadata
-        metadata = merge(stored.checkpoint.metadata, frame.options.metadata)
-        if frame.watch is not None:
-            begins = beginning(stored.checkpoint, self.plan, answer)
-            frame.started("end" if begins.ends and swept else "resume", begins.node, metadata)
-        return metadata
+    def _told(self, frame: Frame, stored: Stored | None, answer: Signal[Any] | Resume | Event | Due | None, metadata: Mapping[str, str]) -> None:
+        """Tell of a resume's start, whether or not it is then refused; a sweep ends what times out with nowhere to go."""
+        if frame.watch is None:
+            return
+        begins = Beginning("") if stored is None else beginning(stored.checkpoint, self.plan, answer)
+        frame.started("end" if begins.ends and frame.swept else "resume", begins.node, metadata)
 
     async def _time_out(self, frame: Frame, stored: Stored | None) -> Cancelled[Any]:
         """End a thread whose wait timed out and has nowhere to go (strata-waits.md 5.6)."""
@@ -315,6 +324,11 @@ class Operations:
         )
         frame.completed(outcome)
         return outcome
+
+
+def _merged(stored: Stored | None, options: CheckedOptions) -> dict[str, str]:
+    """The run's metadata: what is stored, and the call's laid over it."""
+    return merge(None if stored is None else stored.checkpoint.metadata, options.metadata)
 
 
 def _storable(operations: Operations, state: Any) -> msgspec.Raw | None:
