@@ -28,6 +28,7 @@ from strata import (
     Interrupted,
     Outcome,
     Runner,
+    Scheduler,
     Signal,
     State,
     StateGraph,
@@ -38,16 +39,17 @@ from strata.engine.outcomes import CancelReason
 GRAPHS = """
     State reduced node edge when boundary on_reject on_timeout on_failure retry Backoff parallel branch subgraph map_each wait_for_event timer
     all_of first_success first_matching quorum Outcomes BranchOutcome AnyNode Context StateGraph CompiledGraph Definition Problem
-    Signal Event Decision WaitingFor StoredLevel Identity
+    Signal Event Resume Decision WaitingFor StoredLevel Identity
 """
 RUNNING = """
     Runner Lease Scheduler ThreadQuery Thread Record Outcome Completed Interrupted Failed HopLimitExceeded Cancelled
-    StreamEvent Token NodeStarted NodeEnded NodeFailed Committed
+    StreamEvent Token NodeStarted NodeEnded Retried NodeFailed Committed WakeReport RecoveryReport
 """
 ERRORS = """
     StrataError GraphInvalid GraphWarning TransientError FatalError ThreadNotFound ThreadExists ThreadRunning NotRunning ThreadFinished
     ThreadChanged CheckpointUnreadable WrongGraph SignalRefused NotWaiting NotDue NotDurable LeaseHeld NotAdmitted OptionRefused StoreError
-    StoreLacksLeases DatabaseNewer DatabaseOlder RunFailed RunInterrupted RunCancelled ThreadsExhausted UnsupportedEventLoop
+    StoreLacksLeases DatabaseNewer DatabaseOlder StateMutated Pause PauseSwallowed
+    RunFailed RunInterrupted RunCancelled ThreadsExhausted UnsupportedEventLoop
 """
 ELSEWHERE = {
     "strata.stores": "open_store StoreBase",
@@ -84,7 +86,7 @@ FUNCTIONS = {
     "first_matching": "(predicate, /, *, description=None)",
     "quorum": "(n, /)",
     "Event": "(type, /, *, payload=UNSET, overrides=None)",
-    "Runner": "(graph, store=None, *, services=(), clock=SYSTEM, max_threads=40)",
+    "Runner": ("(graph, store=None, *, services=(), observers=(), instrument=None, lease=None, scheduler=None, clock=SYSTEM, max_threads=40)"),
     "TransientError": "(message, /, *, retry_after=None)",
     "Lease": "(owner, ttl)",
     "Scheduler": (
@@ -137,27 +139,37 @@ METHODS: dict[type, dict[str, str]] = {
     Runner: {
         "run": "(thread_id, state, /, *, start_over=False, **options)",
         "resume": "(thread_id, answer=None, /, *, at_sequence=None, **options)",
+        "signal": "(thread_id, event, /, *, at_sequence=None, **options)",
+        "wake": "(thread_id, /, *, now=None, **options)",
         "recover": "(thread_id, /, **options)",
         "end": "(thread_id, /, *, by=None, metadata=None, force=False)",
         "reopen": "(thread_id, /, *, by=None)",
         "cancel": "(thread_id, /)",
         "stream": "(thread_id, state, /, *, select=None, overflow='wait', **options)",
         "stream_resume": "(thread_id, answer=None, /, *, select=None, overflow='wait', **options)",
+        "stream_wake": "(thread_id, /, *, now=None, select=None, overflow='wait', **options)",
         "stream_recover": "(thread_id, /, *, select=None, overflow='wait', **options)",
         "thread": "(thread_id, /)",
         "threads": "(query=None, /)",
         "log": "(thread_id, /, *, after=None)",
         "owns": "(record, /)",
+        "wake_due": "(*, now=None, metadata=None, limit=100, match_graph=True, max_concurrent=1, stop=None, **options)",
+        "recover_stale": (
+            "(*, now=None, stale_after=None, max_recoveries=None, metadata=None, limit=100, match_graph=True, max_concurrent=1, stop=None, **options)"
+        ),
         "run_sync": "(thread_id, state, /, *, start_over=False, **options)",
         "resume_sync": "(thread_id, answer=None, /, *, at_sequence=None, **options)",
+        "signal_sync": "(thread_id, event, /, *, at_sequence=None, **options)",
         "end_sync": "(thread_id, /, *, by=None, metadata=None, force=False)",
         "thread_sync": "(thread_id, /)",
     },
+    Scheduler: {"snapshot": "()", "close": "()", "set_tenant_limit": "(tenant, limit)"},
     Context: {
         "raise_if_cancelled": "()",
         "service": "(type_, /)",
         "token": "(text, /)",
         "token_sync": "(text, /)",
+        "interrupt": "(question, /, *, returns=UNSET, key=None)",
         "sleep": "(seconds, /)",
         "sleep_sync": "(seconds, /)",
     },
@@ -169,15 +181,15 @@ ATTRIBUTES: dict[type, str] = {
         cancelled
     """,
     Thread: """
-        thread_id state_name status state raw_state waiting_at wait decision metadata graph identity updated_at hops error
+        thread_id state_name status state raw_state waiting_at wait questions decision metadata graph identity updated_at hops error
     """,
 }
 
-RUN_OPTIONS = "metadata deadline max_node_hops run_id services"
+RUN_OPTIONS = "metadata deadline max_node_hops priority run_id services observers"
 
 OUTCOMES: dict[type, str] = {
     Completed: "state thread_id run_id",
-    Interrupted: "state thread_id run_id suspended_node next_node waiting_at wait",
+    Interrupted: "state thread_id run_id suspended_node next_node waiting_at wait questions",
     Failed: "state thread_id run_id node path message kind attempts retry_after error",
     HopLimitExceeded: "state thread_id run_id node path message kind attempts retry_after error hops limit",
     Cancelled: "state thread_id run_id node reason stopped_at",
@@ -188,6 +200,8 @@ RECORDS = {
     "Decision": "boundary is_approved reviewer overrides decided_at",
     "WaitingFor": "kind event_type wake_at",
     "BranchOutcome": "name status state error",
+    "WakeReport": "woken skipped",
+    "RecoveryReport": "recovered skipped",
     "Problem": "code severity node related place text",
 }
 
@@ -272,11 +286,12 @@ def test_a_record_has_its_fields(name: str) -> None:
 
 
 def test_what_is_refused_is_under_one_tree() -> None:
-    refusals = set(ERRORS.split()) - {"GraphWarning"}
+    refusals = set(ERRORS.split()) - {"GraphWarning", "Pause"}
     assert all(issubclass(getattr(strata, name), strata.StrataError) for name in refusals)
     assert issubclass(strata.NotWaiting, strata.SignalRefused)
     assert issubclass(strata.OptionRefused, ValueError)
     assert issubclass(strata.GraphWarning, Warning)
+    assert not issubclass(strata.Pause, Exception)  # so that a handler for errors does not see it
 
 
 # Comparing with a signature as the design writes it
