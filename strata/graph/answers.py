@@ -47,7 +47,14 @@ class Signal(Generic[S_co]):
         """Replace top-level fields of the level's state; Python names, and None stores null.
 
         Names and types are checked when the thread is resumed, before anything is written (`SignalRefused`).
+
+        Raises:
+            TypeError: a value without the name of its field.
         """
+        if args:
+            raise TypeError(
+                f"override() takes fields by name, as in override(score=9), not {args[0]!r}: a dict of them is unpacked, override(**changes)"
+            )
         return Signal(self.verdict, self.reviewer, self.state, {**self.overrides, **changes}, self.outer)
 
     def at(self, *path: str, signal: Signal[Any]) -> Signal[S_co]:

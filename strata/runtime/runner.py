@@ -70,7 +70,7 @@ class Runner(Generic[S]):
 
         if not isinstance(graph, CompiledGraph):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"a runner runs what compile() gave, not {type(graph).__name__}: Runner(graph.compile(...), store)")
-        if store is not None and not hasattr(store, "load_latest"):
+        if store is not None and (isinstance(store, type) or not hasattr(store, "load_latest")):
             raise TypeError(f"a runner's store keeps checkpoints, as SqliteStore(path) or MemoryStore() do; {store!r:.60} does not")
         self._operations = Operations(
             graph,

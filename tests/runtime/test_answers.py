@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -223,3 +224,16 @@ async def test_mig_08_what_a_handler_does_to_its_state_in_place_is_not_in_the_re
     given = Basket(items=["mine"])
     await Runner(StateGraph(Basket).add_node("A", fill, inline=True).compile(), store).run("t", given)
     assert [b'"items":["mine"]' in bytes(each.frozen_state) for each in await checkpoints(store)] == [True, True]
+
+
+@pytest.mark.parametrize("values", [{"n": 4}, Trail(n=4), None])
+def test_an_override_without_the_name_of_its_field_is_refused(values: Any) -> None:
+    answer: Any = line("A").compile().approve("ana")
+    with pytest.raises(TypeError, match=r"override\(\) takes fields by name, as in override\(score=9\), not"):
+        answer.override(values)
+
+
+def test_a_class_of_stores_is_no_store() -> None:
+    store: Any = MemoryStore
+    with pytest.raises(TypeError, match=r"a runner's store keeps checkpoints, as .* do"):
+        Runner(line("A").compile(), store)
