@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from inspect import isclass
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Generic, LiteralString, Never, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, LiteralString, Never, Self, TypeVar, get_args, get_origin
 
 from strata.graph.decorators import TopDecorator
 from strata.graph.draft import Draft, Edge, TimeoutRoute, draft_of, metadata_of_branches
@@ -457,8 +457,15 @@ class Wiring(Drawn, Generic[S, N, T_co]):
 
 
 def _refuse_state(state: object) -> None:
+    if isinstance(origin := get_origin(state), type) and issubclass(origin, State):
+        raise TypeError(f"StateGraph asks a class, and {state!r} is an alias of one: derive a class from it, class Named({_short(state)}): ...")
     if not isclass(state) or not issubclass(state, State):
         raise TypeError(f"StateGraph asks a class derived from State, not {state!r}")
+
+
+def _short(alias: object) -> str:
+    arguments = ", ".join(getattr(argument, "__name__", repr(argument)) for argument in get_args(alias))
+    return f"{getattr(get_origin(alias), '__name__', '')}[{arguments}]"
 
 
 def _function(fn: Any, name: str) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
 
 import strata
-from strata import GraphInvalid, GraphWarning, Problem, StateGraph, boundary, edge, node, on_reject, when
+from strata import GraphInvalid, GraphWarning, Problem, State, StateGraph, boundary, edge, node, on_reject, when
 from strata.graph.spec import Handler, NodeSpec
 from tests.graphs.counts import Count, is_even, same
 from tests.graphs.essays import Essay, draft, essays, essays_from_data, publish
@@ -384,3 +384,24 @@ def test_both_forms_of_a_graph_come_to_the_same() -> None:
 def test_a_broken_graph_can_be_drawn() -> None:
     assert StateGraph(Count).mermaid().startswith("flowchart TD")
     assert "needs_work" in essays.mermaid()
+
+
+V = TypeVar("V")
+
+
+class Found(State, Generic[V]):
+    value: V
+
+
+class FoundNumber(Found[int]):
+    pass
+
+
+def test_a_generic_state_is_given_a_class_of_its_own() -> None:
+    with pytest.raises(TypeError, match=r"derive a class from it, class Named\(Found\[int\]\)"):
+        StateGraph(Found[int])
+    assert StateGraph(FoundNumber).add_node("A", same_number).compile().state is FoundNumber
+
+
+def same_number(found: FoundNumber) -> FoundNumber:
+    return found
