@@ -28,7 +28,7 @@ def record_of(level: Level, ending: Ending, stamp: Stamp) -> Checkpoint:
             target = None if next_node is None else next_node.name
             return _record(level, stamp, "interrupted", suspended=node.name, next_node=target, wait=wait)
         case Asked(question):
-            engine = {**question_metadata(question), **level.kept.metadata(), HOPS: str(level.hops)}  # it runs again in the same hop
+            engine = {**question_metadata(question), **level.kept.metadata()}
             return _record(level, stamp, "interrupted", suspended=here, next_node=here, engine=engine)
         case PausedInside(nested=nested):
             return _record(level, stamp, "interrupted", suspended=here, next_node=here, nested=nested)
@@ -95,7 +95,7 @@ def _running(level: Level, stamp: Stamp, *, suspended: str | None, hops: int, ne
         suspended_node=suspended,
         next_node=level.at.name,
         frozen_state=stored_state(level),
-        metadata={**stamp.metadata, HOPS: str(hops)},
+        metadata={**stamp.metadata, HOPS: str(hops)} if stamp.metadata else {HOPS: str(hops)},
         created_at=stamp.now,
         nested=nested,
         decision=level.decision,
@@ -114,7 +114,7 @@ def _record(
     nested: Checkpoint | None = None,
     wait: WaitRecord | None = None,
 ) -> Checkpoint:
-    counted = {HOPS: str(level.hops)} if level.counts else {}
+    counted = {HOPS: str(level.hops)} if level.counts or level.kept.holds else {}  # what is kept names the hop
     identity = level.plan.graph.identity
     return Checkpoint(
         schema_version=lowest_version(status=status, nested=nested, decision=level.decision, wait=wait, graph=identity),
