@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from strata import Context, StateGraph
 from strata.graph.nodes import NodeFunction
+from strata.ports import CheckpointStore
 from tests.graphs.orders import Order, receive, ship, step
 
 
@@ -22,6 +23,19 @@ class Death:
 
     def __init__(self) -> None:
         self.is_near = asyncio.Event()
+
+
+class Theft:
+    """The service that gives the lease of a thread to somebody else."""
+
+    def __init__(self, store: CheckpointStore) -> None:
+        self.store = store
+
+    async def commit(self, thread_id: str) -> None:
+        lease = await self.store.get_lease(thread_id)
+        assert lease is not None
+        await self.store.release_lease(lease)
+        await self.store.try_acquire_lease(thread_id, "worker-b", 60)
 
 
 async def pay_waits(order: Order, ctx: Context) -> Order:
@@ -42,6 +56,14 @@ async def pay_dies(order: Order, ctx: Context) -> Order:
     return step(order, said, order.status).replace(paid=True)
 
 
+async def pay_is_robbed(order: Order, ctx: Context) -> Order:
+    """Loses its thread to another worker while it pays."""
+    theft = ctx.service(Theft)
+    assert theft is not None
+    await theft.commit(ctx.thread_id)
+    return order.replace(paid=True)
+
+
 async def slow(order: Order) -> Order:
     """Takes longer than anybody waits."""
     await asyncio.sleep(60)
@@ -59,6 +81,10 @@ def waiting_last() -> StateGraph[Order]:
 
 def dying_orders() -> StateGraph[Order]:
     return _line(pay_dies).add_node("ship", ship).add_edge("pay", "ship")
+
+
+def robbed_orders() -> StateGraph[Order]:
+    return _line(pay_is_robbed).add_node("ship", ship).add_edge("pay", "ship")
 
 
 def slow_orders() -> StateGraph[Order]:

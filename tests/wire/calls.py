@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +18,7 @@ CHECKPOINTS = WIRE / "checkpoints"
 WRITTEN_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 EXACT = 2.0**53
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,20 +30,36 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     given: Mapping[str, Any]
     result: Mapping[str, Any]
     records: tuple[bytes, ...]
+    moment: datetime
+    """When it was made: as its first record says, else as the last one before it does."""
 
 
 @cache
 def calls_of(scenario: str) -> tuple[Call, ...]:
     folder = CHECKPOINTS / scenario
     lines = (folder / "calls.jsonl").read_bytes().splitlines()  # of bytes: text would be split at U+2028 too
-    return tuple(_call(folder, number, json.loads(line)) for number, line in enumerate(lines))
+    calls: list[Call] = []
+    for number, line in enumerate(lines):
+        calls.append(_call(folder, number, json.loads(line), calls[-1].moment if calls else LONG_AGO))
+    return tuple(calls)
 
 
-def _call(folder: Path, number: int, line: Mapping[str, Any]) -> Call:
+def _call(folder: Path, number: int, line: Mapping[str, Any], before: datetime) -> Call:
     given = line["call"]
     records = tuple((folder / f"{record:02}.json").read_bytes() for record in line["wrote"])
+    first: Mapping[str, Any] = json.loads(records[0]) if records else {}
+    told = first.get("resumed_at") or first.get("created_at")
+    moment = datetime.fromisoformat(told) if isinstance(told, str) else before
     thread_id = given.get("thread_id") or (json.loads(records[0])["thread_id"] if records else "")
-    return Call(number=number, do=given["do"], thread_id=thread_id, given=given, result=line["result"], records=records)
+    return Call(
+        number=number,
+        do=given["do"],
+        thread_id=thread_id,
+        given=given,
+        result=line["result"],
+        records=records,
+        moment=moment,
+    )
 
 
 def text_of(record: Mapping[str, Any]) -> str:
@@ -50,6 +68,16 @@ def text_of(record: Mapping[str, Any]) -> str:
     The keys of states and overrides are sorted at every depth, as the Rust engine writes them and ours does not.
     """
     return json.dumps(_comparable(record), ensure_ascii=False, separators=(",", ":"))
+
+
+def wake_times_of(record: bytes) -> list[str]:
+    """When the levels of a record are to be woken, outermost first."""
+    level: Mapping[str, Any] | None = json.loads(record)
+    times: list[str] = []
+    while level is not None:
+        times.append(level.get("wait", {}).get("wake_at"))
+        level = level.get("nested")
+    return times
 
 
 def plain_text(value: object) -> str:
@@ -69,6 +97,8 @@ def _comparable(record: Mapping[str, Any]) -> dict[str, Any]:
     shown["resumed_at"] = _time(record["resumed_at"])
     if record["metadata"] is not None:
         shown["metadata"] = dict(sorted(record["metadata"].items()))
+    if "wait" in record:
+        shown["wait"] = {**record["wait"], "wake_at": _time(record["wait"]["wake_at"])}
     if "nested" in record:
         shown["nested"] = _comparable(record["nested"])
     if "decision" in record:

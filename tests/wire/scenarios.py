@@ -2,49 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from strata import CompiledGraph, Context, GraphWarning, State, StateGraph, StoredLevel
-from strata.graph.nodes import NodeFunction
-from tests.graphs.charge import Switch, busy, charge_fails, charge_with_switch, declined
+from strata import Context, State, StateGraph, StoredLevel
 from tests.graphs.essays import Essay, draft, essays_from_data, publish, review
 from tests.graphs.orders import Order, approve, order_nodes, orders_that_refuse, price, receive, ship
-from tests.graphs.stopped_orders import dying_orders, slow_orders, waiting_last, waiting_orders
+from tests.graphs.stopped_orders import waiting_last, waiting_orders
 from tests.graphs.values import values
-from tests.wire.replay import Differs, Left, Records, Result, Scenario
+from tests.wire.charge_scenarios import CHARGES
+from tests.wire.differences import REFERENCE, failed_with, nothing, refused, signal, without_unknown_field
+from tests.wire.durable_scenarios import DURABLE
+from tests.wire.fanout_scenarios import FANOUTS
+from tests.wire.level_scenarios import LEVELS
+from tests.wire.policies import bounds, every
+from tests.wire.scenario import Differs, Left, Scenario
+from tests.wire.wait_scenarios import WAITS
 
-RETRIES = "@retry comes with a later issue"
-SUBGRAPHS = "subgraphs are executed with a later issue"
-GROUPS = "parallel groups come with a later issue"
-MAPS = "maps come with a later issue"
-WAITS = "waits, timers and boundary timeouts come with a later issue"
-LEASES = "leases come with a later issue"
-SCHEDULER = "the scheduler comes with a later issue"
-SWEEPS = "recover_stale comes with a later issue"
 TOOLS = "tools come with a later issue"
-
-REFERENCE = "reference.md section 4"
-
-
-def compiled(builder: StateGraph[Any], **options: Any) -> CompiledGraph[Any]:
-    """Some of the recorded graphs are such as we warn of."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GraphWarning)
-        return builder.compile(**options)
-
-
-def bounds(builder: StateGraph[Any], **options: Any) -> CompiledGraph[Any]:
-    """With the other engines' default: records only where a run stops."""
-    return compiled(builder, durable=False, **options)
-
-
-def every(builder: StateGraph[Any], **options: Any) -> CompiledGraph[Any]:
-    """With a record after every node."""
-    return compiled(builder, **options)
 
 
 # Graphs of one scenario only
@@ -129,33 +106,6 @@ def essays_that_stream() -> StateGraph[Essay]:
     )
 
 
-def told(who: str) -> NodeFunction[Essay]:
-    """A node that writes down all that its context says."""
-
-    def note(essay: Essay, ctx: Context) -> Essay:
-        reviewer = "-" if ctx.decision is None else ctx.decision.reviewer
-        said = (
-            f"{who}: thread={ctx.thread_id} node={ctx.node} path={ctx.path} attempt={ctx.attempt} run={ctx.run_id} "
-            f"key={ctx.idempotency_key} recovery={str(ctx.is_recovery).lower()} tenant={ctx.metadata.get('tenant', '-')} decision={reviewer}"
-        )
-        return essay.replace(notes=[*essay.notes, said])
-
-    return note
-
-
-def contexts() -> StateGraph[Essay]:
-    """alpha [boundary] -> sub -> omega, where `sub` only stands for the subgraph that it is in the record."""
-    return (
-        StateGraph(Essay)
-        .add_node("alpha", told("parent"))
-        .add_node("sub", told("child"))
-        .add_node("omega", told("parent"))
-        .add_edge("alpha", "sub")
-        .add_edge("sub", "omega")
-        .add_interrupt_boundary("alpha")
-    )
-
-
 def refuse_every(old: StoredLevel) -> StoredLevel | None:
     return None
 
@@ -167,39 +117,6 @@ def to_cents(old: StoredLevel) -> StoredLevel | None:
 
 def as_it_is(old: StoredLevel) -> StoredLevel | None:
     return old
-
-
-# What we answer differently
-
-
-def refused(text: str) -> Callable[[Result], Result]:
-    return lambda _: {"outcome": "failed", "error": "execution_aborted", "text": text}
-
-
-def failed_with(**changes: object) -> Callable[[Records], Records]:
-    """The last record has other metadata."""
-    return lambda records: [*records[:-1], {**records[-1], "metadata": {**records[-1]["metadata"], **changes}}]
-
-
-def nothing(_: Records) -> Records:
-    return []
-
-
-def without_unknown_field(records: Records) -> Records:
-    """Neither the claim's state nor its decision holds an override that the state does not have."""
-    return [_without(record, "unknown_field") for record in records]
-
-
-def _without(record: dict[str, Any], name: str) -> dict[str, Any]:
-    shown = {**record, "frozen_state": {key: value for key, value in record["frozen_state"].items() if key != name}}
-    if "decision" in record:
-        overrides = {key: value for key, value in record["decision"]["overrides"].items() if key != name}
-        shown["decision"] = {**record["decision"], "overrides": overrides}
-    return shown
-
-
-def signal(*, approved: bool = True, **overrides: object) -> Mapping[str, Any]:
-    return {"is_approved": approved, "reviewer": "ana@example.com", "overrides": overrides, "field_overrides": {}}
 
 
 GAP: dict[str, Any] = {
@@ -218,6 +135,11 @@ GAP: dict[str, Any] = {
 NO_PAY = "the next node of thread 'order-1' is 'pay', which this graph does not have: its nodes are"
 
 SCENARIOS: Mapping[str, Scenario | str] = {
+    **CHARGES,
+    **LEVELS,
+    **FANOUTS,
+    **WAITS,
+    **DURABLE,
     "boundary_is_last": Scenario(graph=bounds(order_ends_at_its_boundary()), graphs={2: every(order_ends_at_its_boundary())}),
     "cancel": Scenario(
         graph=every(waiting_orders()),
@@ -227,33 +149,7 @@ SCENARIOS: Mapping[str, Scenario | str] = {
             3: Left(f"{REFERENCE}, cancel 06-08: no public option gives a token that has fired before the call"),
         },
     ),
-    "charge_backoff": RETRIES,
-    "charge_exhausted": Scenario(
-        graph=bounds(charge_with_switch()),
-        services={2: [Switch(is_on=True)]},
-        differs={0: Left(RETRIES), 1: Left(RETRIES)},
-    ),
-    "charge_exhausted_every": Scenario(
-        graph=every(charge_with_switch(), id="charge", version="2"),
-        services={1: [Switch(is_on=True)]},
-        differs={0: Left(RETRIES)},
-    ),
-    "charge_fallback": RETRIES,
-    "charge_fatal": Scenario(graph=bounds(charge_fails(declined))),
-    "charge_no_policy": Scenario(graph=bounds(charge_fails(busy))),
-    "charge_retry_after": RETRIES,
-    "charge_retry_success": RETRIES,
-    "context_keys": Scenario(
-        graph=every(contexts()),
-        differs={0: Left(SUBGRAPHS), 1: Left(SUBGRAPHS), 3: Left(SUBGRAPHS), 4: Left(SUBGRAPHS)},
-        tells_recovery=True,
-    ),
     "deadline": Scenario(graph=bounds(waiting_last())),
-    "decision_kept_by_failure": Scenario(
-        graph=every(charge_with_switch().add_interrupt_boundary("receive")),
-        services={2: [Switch(is_on=True)]},
-        differs={1: Left(RETRIES)},
-    ),
     "essay_boundaries": Scenario(graph=bounds(essays_from_data())),
     "essay_every": Scenario(graph=every(essays_from_data())),
     "essay_hop_limit": Scenario(graph=bounds(essays_from_data(), max_node_hops=5)),
@@ -277,19 +173,6 @@ SCENARIOS: Mapping[str, Scenario | str] = {
         },
     ),
     "essay_unicode": Scenario(graph=every(essays_from_data())),
-    "event_wait": WAITS,
-    "event_wait_in_subgraph": WAITS,
-    "event_wait_timeout_end": WAITS,
-    "event_wait_timeout_route": WAITS,
-    "group_all": GROUPS,
-    "group_boundary": GROUPS,
-    "group_branch_timeout": GROUPS,
-    "group_first_matching": GROUPS,
-    "group_first_success": GROUPS,
-    "group_keep_succeeded": GROUPS,
-    "group_one_fails": GROUPS,
-    "group_quorum": GROUPS,
-    "group_retry": GROUPS,
     "identity": Scenario(
         graph=bounds(orders(), id="orders", version="1"),
         graphs={
@@ -307,23 +190,11 @@ SCENARIOS: Mapping[str, Scenario | str] = {
         graph=every(orders(), id="orders", version="1"),
         graphs={0: every(orders()), 3: every(orders(), id="orders", version="2", migrate=as_it_is)},
     ),
-    "lease": LEASES,
-    "lease_lost": LEASES,
-    "map_all": MAPS,
-    "map_bad_items": MAPS,
-    "map_item_fails": MAPS,
-    "map_keep_succeeded": MAPS,
     "metadata": Scenario(graph=every(orders())),
-    "metadata_failed_then_ok": Scenario(
-        graph=bounds(charge_with_switch().add_interrupt_boundary("charge"), max_node_hops=9),
-        services={1: [Switch(is_on=True)]},
-        differs={0: Left(RETRIES)},
-    ),
     "newer_checkpoint": Scenario(
         graph=bounds(orders()),
         differs={number: Left("the record puts the checkpoint there itself") for number in (0, 3, 6, 9, 11, 13)},
     ),
-    "node_timeout": Scenario(graph=bounds(slow_orders()), differs={1: Left(RETRIES)}),
     "numbers": Scenario(graph=every(values)),
     "order_approve": Scenario(graph=bounds(orders())),
     "order_approve_every": Scenario(graph=every(orders(), id="orders", version="1")),
@@ -337,9 +208,6 @@ SCENARIOS: Mapping[str, Scenario | str] = {
             2: Left(f"{REFERENCE}, order_bad_override (both maps): only typed overrides exist"),
         },
     ),
-    "order_boundary_timeout_end": WAITS,
-    "order_boundary_timeout_route": WAITS,
-    "order_due_resume": WAITS,
     "order_end": Scenario(
         graph=bounds(orders()),
         graphs={4: every(orders(), id="orders"), 5: every(orders(), id="orders")},
@@ -378,8 +246,6 @@ SCENARIOS: Mapping[str, Scenario | str] = {
         graph=bounds(orders()),
         graphs={number: every(order_nodes()) for number in (13, 14, 15, 16, 17)},
         differs={
-            5: Left(WAITS),
-            6: Left(WAITS),
             7: Differs(
                 row="reference.md section 1: the name of the policy is each engine's own",
                 result=refused("this graph doesn't checkpoint every node: only a graph compiled with compile(durable=True) can recover a thread"),
@@ -390,22 +256,7 @@ SCENARIOS: Mapping[str, Scenario | str] = {
     "order_reject_no_route": Scenario(graph=bounds(orders())),
     "order_reject_route": Scenario(graph=every(orders_that_refuse())),
     "order_two_boundaries": Scenario(graph=every(order_with_three_boundaries())),
-    "recovery": Scenario(
-        graph=every(dying_orders(), id="orders", version="1"),
-        differs={
-            4: Left(SWEEPS),
-            5: Left(SWEEPS),
-            6: Left(SWEEPS),
-            7: Differs(
-                row=f"{SWEEPS}; by hand it is the same recovery", ask={"do": "recover"}, result=lambda result: result["recovered"][0]["result"]
-            ),
-        },
-        tells_recovery=True,
-    ),
-    "recovery_end": Scenario(graph=every(dying_orders(), id="orders", version="1")),
-    "recovery_subgraph": SUBGRAPHS,
     "rerun_thread": Scenario(graph=every(essays_from_data(), max_node_hops=20)),
-    "scheduler": SCHEDULER,
     "state_shape": Scenario(
         graph=bounds(orders()),
         graphs={1: bounds(orders_of_another_state())},
@@ -438,19 +289,6 @@ SCENARIOS: Mapping[str, Scenario | str] = {
             )
         },
     ),
-    "streaming_retry_subgraph": SUBGRAPHS,
-    "sub_cancel": SUBGRAPHS,
-    "sub_complete": SUBGRAPHS,
-    "sub_complete_boundaries": SUBGRAPHS,
-    "sub_end": SUBGRAPHS,
-    "sub_fail": SUBGRAPHS,
-    "sub_hop_limit": SUBGRAPHS,
-    "sub_interrupt": SUBGRAPHS,
-    "sub_interrupt_every": SUBGRAPHS,
-    "sub_interrupt_levels": SUBGRAPHS,
-    "sub_timeout": SUBGRAPHS,
-    "timer": WAITS,
-    "timer_until": WAITS,
     "tool_and_model_calls": TOOLS,
 }
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from strata.stores.sqlite import SqliteStore
-from tests.stores.sqlite_files import DUMPS, opened, told
+from tests.stores.sqlite_files import DUMPS, asked, opened, told
 from tests.wire.calls import calls_of
-from tests.wire.replay import Differs, Left, expect, make, written_before
+from tests.wire.replay import expect, make, written_before
+from tests.wire.scenario import Differs, Left
 from tests.wire.scenarios import PLAYED
 
 
@@ -43,9 +45,16 @@ async def test_a_call_on_a_file_of_the_other_engine_does_what_it_did_there(tmp_p
     assert isinstance(difference, Differs)
     database = tmp_path / "theirs.db"
     told(database, dump.read_text(encoding="utf-8"))  # noqa: ASYNC240
+    later = begun(database) - calls[0].moment
     cut(database, Counter(thread_of(record) for record in written_before(calls, number)))
     async with SqliteStore(database) as store:
-        expect(await make(scenario, calls[number], store, ask=difference.ask), calls[number], difference)
+        expect(await make(scenario, calls[number], store, ask=difference.ask, later=later), calls[number], difference)
+
+
+def begun(database: Path) -> datetime:
+    """When the scenario was played that left this file."""
+    ((first,),) = asked(database, "SELECT min(created_at) FROM checkpoints")
+    return datetime.fromisoformat(first)
 
 
 def cut(database: Path, kept: Counter[str]) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.wire.calls import CHECKPOINTS, calls_of, strings_of, text_of
-from tests.wire.replay import Left, make, play, stocked, written_before
+from tests.wire.replay import make, play, stocked, written_before
+from tests.wire.scenario import Left
 from tests.wire.scenarios import PLAYED, SCENARIOS
 
 
