@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from strata import Cancelled, Completed, Context, Decision, Failed, Interrupted, Runner, StateGraph
 from strata.stores.memory import MemoryStore
 from strata.stores.sqlite import SqliteStore
-from tests.graphs.trails import Trail, adds, line, revising
+from tests.graphs.trails import Trail, adds, line, revising, undoing
 from tests.logs import checkpoints, log
 from tests.records import record
 
@@ -237,3 +238,34 @@ def test_a_class_of_stores_is_no_store() -> None:
     store: Any = MemoryStore
     with pytest.raises(TypeError, match=r"a runner's store keeps checkpoints, as .* do"):
         Runner(line("A").compile(), store)
+
+
+async def test_hs26_a_rejection_inside_whose_route_fails_is_kept_and_seen_again() -> None:
+    seen: list[tuple[str, Mapping[str, Any]]] = []
+
+    def drops(state: Trail, ctx: Context) -> Trail:
+        assert ctx.decision is not None
+        seen.append((ctx.decision.reviewer, ctx.decision.overrides))
+        if len(seen) == 1:
+            raise ValueError
+        return state
+
+    def enter(state: Trail) -> Trail:
+        return state
+
+    def leave(state: Trail, inside: Trail) -> Trail:
+        return inside
+
+    child = undoing().add_node("Undo", drops, inline=True).compile(durable=False)
+    graph = StateGraph(Trail).add_subgraph("Work", child, enter=enter, leave=leave).compile(durable=False)
+    store = MemoryStore()
+    runner = Runner(graph, store)
+    await runner.run("t", Trail())
+    assert isinstance(await runner.resume("t", child.reject("ana").override(n=40)), Failed)
+    outer, inner = (await checkpoints(store))[-1].levels()
+    assert (outer.status, outer.decision, outer.schema_version) == ("failed", None, "1.3.0")
+    assert (inner.status, inner.suspended_node, inner.next_node) == ("failed", "Undo", "Undo")
+    assert inner.decision is not None
+    assert (inner.decision.is_approved, inner.decision.reviewer, bytes(inner.decision.overrides)) == (False, "ana", b'{"n":40}')
+    assert isinstance(await runner.resume("t"), Completed)
+    assert seen == [("ana", {"n": 40})] * 2

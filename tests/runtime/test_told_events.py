@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from strata import CompiledGraph, Completed, Failed, FatalError, Runner, StateGraph, TransientError, branch
+from strata import CompiledGraph, Completed, Context, Failed, FatalError, OptionRefused, Runner, StateGraph, TransientError, branch
 from strata.checkpoint.record import Checkpoint
 from strata.ports.events import (
     BranchCompleted,
@@ -120,6 +120,20 @@ async def test_ex76_con_02_dur_05_of_sixteen_branches_that_end_at_once_nothing_i
     assert {event.result for event in told if isinstance(event, BranchCompleted)} == {"succeeded"}
     assert [event.node_path for event in told if isinstance(event, BranchStarted)] == [f"Group/b{number:02}" for number in range(16)]
     assert isinstance(told[-1], RunCompleted)
+
+
+async def test_ev14_every_event_has_the_runs_id_and_so_has_the_context_of_a_graph_inside() -> None:
+    seen: list[str] = []
+
+    async def looks(state: Trail, ctx: Context) -> Trail:
+        seen.append(ctx.run_id)
+        return state
+
+    runner, told = observed(around(StateGraph(Trail).add_node("Look", looks).compile(durable=False)), MemoryStore())
+    await runner.run("t", Trail(), run_id="run-of-mine")
+    assert ({event.run_id for event in told}, seen) == ({"run-of-mine"}, ["run-of-mine"])
+    with pytest.raises(OptionRefused, match="a run id can't be empty"):
+        await runner.run("t", Trail(), run_id="")
 
 
 # Inline nodes that fail
