@@ -6,6 +6,8 @@ import asyncio
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import CancelledError as FutureCancelled
+from concurrent.futures import Future
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -39,6 +41,7 @@ class NodeContext(Context):
         "_name",
         "_open",
         "_path",
+        "_puts",
         "_recoveries",
         "_run",
         "_scope",
@@ -60,10 +63,14 @@ class NodeContext(Context):
         self._decision = level.decision
         self.asking: Asking | None = None
         self._open = True
+        self._puts: set[Future[None]] = set()
         self._loop = asyncio.get_running_loop()
 
     def close(self) -> None:
+        """The attempt is over: what it still sends is dropped, and a thread of it that waits for room need not wait any longer."""
         self._open = False
+        for put in tuple(self._puts):
+            put.cancel()
 
     @property
     def thread_id(self) -> str:
@@ -150,7 +157,7 @@ class NodeContext(Context):
 
     async def token(self, text: str, /) -> None:
         if (channel := self._reader()) is not None:
-            await channel.put(self._token(text))
+            await channel.put(self._token(text), is_open=self._is_open)
 
     def token_sync(self, text: str, /) -> None:
         channel = self._reader()
@@ -159,7 +166,7 @@ class NodeContext(Context):
         if self._is_on_loop():
             channel.put_now(self._token(text))
         else:
-            asyncio.run_coroutine_threadsafe(channel.put(self._token(text)), self._loop).result()
+            self._put_from_thread(channel, self._token(text))
 
     def _ask(self, question: object, returns: Any, key: str | None) -> Any:
         if self._path is not None or self._level.is_item:
@@ -201,6 +208,19 @@ class NodeContext(Context):
                 self._loop.call_later(poll, look)
 
         look()
+
+    def _put_from_thread(self, channel: Channel, token: Token) -> None:
+        put = asyncio.run_coroutine_threadsafe(channel.put(token, is_open=self._is_open), self._loop)
+        self._puts.add(put)
+        try:
+            put.result()
+        except FutureCancelled:
+            raise asyncio.CancelledError from None
+        finally:
+            self._puts.discard(put)
+
+    def _is_open(self) -> bool:
+        return self._open
 
     def _reader(self) -> Channel | None:
         return self._run.channel if self._open else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Collection
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -65,7 +66,8 @@ class Channel:
     """The buffer. A full one makes producers wait, or drops tokens where `overflow` says so; nobody waits once it is closed."""
 
     def __init__(self, *, overflow: Overflow, select: Collection[type[StreamEvent]] | None) -> None:
-        self._queue: asyncio.Queue[StreamEvent | None] = asyncio.Queue(ROOM)
+        self._queue: asyncio.Queue[StreamEvent | None] = asyncio.Queue()
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self._drops = overflow == "drop"
         self._select = tuple(select) if select is not None else (StreamEvent,)
         self._sent = 0
@@ -73,27 +75,31 @@ class Channel:
         self.started = asyncio.Event()
         """Set when every refusal is behind the run."""
 
-    async def put(self, event: StreamEvent) -> None:
-        """Hand `event` to the reader, waiting for room. Events that were not selected are numbered all the same."""
-        self._sent += 1
-        if self._closed or not isinstance(event, self._select):
-            return
-        numbered = msgspec.structs.replace(event, sequence=self._sent)
-        if self._drops and isinstance(event, Token):
-            self._put_or_drop(numbered)
+    async def put(self, event: StreamEvent, *, is_open: Callable[[], bool] = lambda: True) -> None:
+        """Hand `event` to the reader, waiting for room. Events that were not selected are numbered all the same.
+
+        What is no longer `is_open` when there is room is dropped: the attempt that it comes from is over.
+        """
+        waits = isinstance(event, self._select) and not (self._drops and isinstance(event, Token))
+        while waits and self._is_full and not self._closed:
+            await self._a_place()
+        if self._closed:
+            await asyncio.sleep(0)  # or a handler that does nothing but talk would never hear that its run was abandoned
+        if is_open():
+            self.put_now(event)
         else:
-            await self._queue.put(numbered)
+            self._let_one_in()
 
     def put_now(self, event: StreamEvent) -> None:
         """Hand over what the loop's own thread cannot wait with: a sync handler that runs in place. Without room it is dropped."""
-        self._sent += 1
-        if not self._closed and isinstance(event, self._select):
-            self._put_or_drop(msgspec.structs.replace(event, sequence=self._sent))
+        self._sent += 1  # here, so that events come in the order of their numbers
+        if not self._closed and isinstance(event, self._select) and not self._is_full:
+            self._queue.put_nowait(msgspec.structs.replace(event, sequence=self._sent))
 
     async def finish(self) -> None:
         """No more events; readers end after those that are buffered."""
         if not self._closed:
-            await self._queue.put(None)
+            self._queue.put_nowait(None)
 
     def close(self) -> None:
         """The reader has left: drop what is buffered and let waiting producers go."""
@@ -101,12 +107,34 @@ class Channel:
         while not self._queue.empty():
             self._queue.get_nowait()
         self._queue.put_nowait(None)
+        while self._waiting:
+            self._let_one_in()
 
     async def __aiter__(self) -> AsyncIterator[StreamEvent]:
         while (event := await self._queue.get()) is not None:
+            self._let_one_in()
             yield event
-        self._put_or_drop(None)  # for the next reader, who would wait for ever
+        self._queue.put_nowait(None)  # for the next reader, who would wait for ever
 
-    def _put_or_drop(self, event: StreamEvent | None) -> None:
-        if not self._queue.full():
-            self._queue.put_nowait(event)
+    @property
+    def _is_full(self) -> bool:
+        return self._queue.qsize() >= ROOM
+
+    async def _a_place(self) -> None:
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.cancelled():
+                self._waiting.remove(place)
+            else:
+                self._let_one_in()
+            raise
+
+    def _let_one_in(self) -> None:
+        while self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                return

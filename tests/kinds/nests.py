@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from strata import CompiledGraph, Context, StateGraph
@@ -14,11 +15,11 @@ def inside(
     """before -> the child -> after; the child starts with an empty trail and the parent's n."""
     return (
         StateGraph(Trail)
-        .add_node(before, adds(before[0]), inline=True)
+        .add_node("Before", adds("B"), inline=True)
         .add_subgraph(name, child, enter=starts_empty, leave=in_brackets, timeout=timeout)
-        .add_node(after, adds(after[0]), inline=True)
-        .add_edge(before, name)
-        .add_edge(name, after)
+        .add_node("After", adds("A"), inline=True)
+        .add_edge("Before", name)
+        .add_edge(name, "After")
     )
 
 
@@ -40,7 +41,7 @@ def steps(*nodes: tuple[str, Any], **options: Any) -> StateGraph[Trail]:
     graph = StateGraph(Trail)
     for name, handler in nodes:
         graph.add_node(name, handler, **options)
-    for (source, _), (target, _) in zip(nodes, nodes[1:], strict=False):
+    for (source, _), (target, _) in pairwise(nodes):
         graph.add_edge(source, target)
     return graph
 

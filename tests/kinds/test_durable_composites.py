@@ -216,7 +216,8 @@ async def test_a_store_that_fails_under_a_child_ends_the_run_and_is_no_failure_o
     assert (await runner.recover("t")).unwrap().trail == "B(XYZ)A"
 
 
-CHILDREN: list[Callable[[Any], CompiledGraph[Any]]] = [
+Make = Callable[[Any], CompiledGraph[Any]]
+CHILDREN: list[Make] = [
     lambda node: alone("Work", steps(("W", node)).compile()).compile(),
     lambda node: StateGraph(Trail).add_parallel_group("Work", [branch("b", node)], lambda state, results: results[0]).compile(),
 ]
