@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.interop.our_engine import OurEngine
 from tests.interop.rust_engine import Peer, PeerMissing, build
 
 
@@ -13,3 +14,8 @@ def peer() -> Peer:
         return Peer(build())
     except PeerMissing as missing:
         pytest.skip(f"no Rust engine beside ours: {missing}")
+
+
+@pytest.fixture
+def ours() -> OurEngine:
+    return OurEngine()
