@@ -74,10 +74,10 @@ async def written(store: CheckpointStore) -> dict[str, list[bytes]]:
     """All records of all threads."""
     page = await store.list_threads(ThreadQuery(limit=1000))
     unreadable = [row.thread_id for row in page.unreadable if row.thread_id is not None]
-    return {thread_id: await _log_of(store, thread_id) for thread_id in [*(thread.thread_id for thread in page.threads), *unreadable]}
+    return {thread_id: await log_of(store, thread_id) for thread_id in [*(thread.thread_id for thread in page.threads), *unreadable]}
 
 
-async def _log_of(store: CheckpointStore, thread_id: str) -> list[bytes]:
+async def log_of(store: CheckpointStore, thread_id: str) -> list[bytes]:
     page = await store.get_log(thread_id, limit=1000)
     return [encode_checkpoint(logged.checkpoint) for logged in page.records if not isinstance(logged.checkpoint, Refused)]
 
