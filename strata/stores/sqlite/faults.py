@@ -39,7 +39,7 @@ def store_error(error: Exception, path: Path, *, busy_timeout: float, is_write: 
 
 
 def _cannot_keep(error: UnicodeEncodeError, path: Path) -> StoreError:
-    text = f"the database '{path}' keeps text as UTF-8, which {ascii(error.object)} is not: it has half a surrogate pair"
+    text = f"the database '{path}' keeps text as UTF-8, which {error.object!a} is not: it has half a surrogate pair"
     ours = StoreError(text, written=False, hint="where it came from a command line or a file name, it was not UTF-8 there")
     ours.__cause__ = error
     return ours
