@@ -12,6 +12,9 @@ from tests.wire.replay import make, play, stocked, written_before
 from tests.wire.scenario import Left
 from tests.wire.scenarios import PLAYED, SCENARIOS
 
+STEPS = {"run", "run_streaming", "resume", "signal", "wake_due"}
+"""The calls that run nodes."""
+
 
 def test_every_recorded_scenario_is_played_or_says_why_not() -> None:
     assert sorted(SCENARIOS) == sorted(folder.name for folder in CHECKPOINTS.iterdir())
@@ -40,7 +43,7 @@ def deaths() -> Iterator[tuple[str, int, int]]:
         if scenario.tells_recovery:
             continue
         for call in calls_of(name):
-            if call.number not in scenario.differs and scenario.graph_of(call).durable and call.do in {"run", "resume"}:
+            if call.number not in scenario.differs and scenario.graph_of(call).durable and call.do in STEPS:
                 for number, record in enumerate(call.records[:-1]):
                     if json.loads(record)["status"] == "running":
                         yield name, call.number, number
