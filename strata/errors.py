@@ -400,6 +400,17 @@ class QuestionChanged(NodeError):
         )
 
 
+class ResultRefused(NodeError):
+    """What `ctx.once` was to keep cannot be kept, or does not come back as the same."""
+
+    def __init__(self, node: str, key: str, why: str) -> None:
+        self.node, self.key = node, key
+        super().__init__(
+            f"node '{node}' cannot keep the result of '{key}': {why}",
+            hint="let the function return plain JSON values, or a type that JSON can hold, and annotate what it returns",
+        )
+
+
 class CannotAsk(NodeError):
     """`ctx.interrupt` was called in a branch of a group or in an item of a map."""
 

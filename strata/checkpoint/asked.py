@@ -1,17 +1,20 @@
-"""What a node has asked and was answered, as the metadata of its records says it; every text is compact JSON."""
+"""What a node has asked, was answered and has done once, as the metadata of its records says it; every text is compact JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from strata.checkpoint.metadata import ANSWERS, QUESTION
+from strata.checkpoint.metadata import ANSWERS, ONCE, QUESTION
 from strata.checkpoint.record import Checkpoint
 from strata.errors import CheckpointUnreadable
 
 T = TypeVar("T")
+
+Results: TypeAlias = Mapping[tuple[str, str], bytes]
+"""JSON by the place of a node (`Work/charge#1.2`) and the key under which it was done once."""
 
 
 class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,8 +56,25 @@ def question_metadata(question: QuestionRecord) -> Mapping[str, str]:
     return {QUESTION: msgspec.json.encode(question).decode()}
 
 
-def answers_metadata(answers: tuple[AnswerRecord, ...]) -> Mapping[str, str]:
-    return {ANSWERS: msgspec.json.encode(answers).decode()} if answers else {}
+def results_of(level: Checkpoint, thread_id: str) -> Results:
+    """What the node at which the level stands has done once.
+
+    Raises:
+        CheckpointUnreadable: what is stored there are no results.
+    """
+    places = _read(level, ONCE, dict[str, dict[str, msgspec.Raw]], thread_id) or {}
+    return {(place, key): bytes(result) for place, results in places.items() for key, result in results.items()}
+
+
+def kept_metadata(answers: tuple[AnswerRecord, ...], results: Results) -> Mapping[str, str]:
+    """What a node has been told and has done once, until it commits."""
+    kept = {ANSWERS: msgspec.json.encode(answers).decode()} if answers else {}
+    if results:
+        places: dict[str, dict[str, msgspec.Raw]] = {}
+        for (place, key), result in results.items():
+            places.setdefault(place, {})[key] = msgspec.Raw(result)
+        kept[ONCE] = msgspec.json.encode(places).decode()
+    return kept
 
 
 def id_of(question: QuestionRecord, answers: tuple[AnswerRecord, ...]) -> str:

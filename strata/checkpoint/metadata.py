@@ -19,6 +19,7 @@ END_REASON: Final = "strata.end_reason"
 ENDED_BY: Final = "strata.ended_by"
 QUESTION: Final = "strata.question"
 ANSWERS: Final = "strata.answers"
+ONCE: Final = "strata.once"
 
 ENGINE_PREFIX: Final = "strata."
 _RESERVED: Final = frozenset({ERROR, ERROR_KIND, ATTEMPTS, CANCEL_REASON})

@@ -35,12 +35,12 @@ def claimed(
     identity: Identity | None,
     now: str,
     recoveries: int | None = None,
-    answers: Mapping[str, str] | None = None,
+    kept: Mapping[str, str] | None = None,
     nested: Checkpoint | None = None,
 ) -> Checkpoint:
     """What a resume or recovery of a durable graph appends: the level is running again, from `next_node`, answered.
 
-    `nested` is the claim of the level below, `answers` the metadata of what its node has been told.
+    `nested` is the claim of the level below, `kept` the metadata of what its node has been told and has done once.
     """
     hops = (checkpoint.metadata or {}).get(HOPS, "0")
     engine = {HOPS: hops} if recoveries is None else {HOPS: hops, "strata.recoveries": str(recoveries)}
@@ -54,7 +54,7 @@ def claimed(
             wait=None,
             resumed_at=None,
             created_at=now,
-            metadata={**metadata, **engine, **(answers or {})},
+            metadata={**metadata, **engine, **(kept or {})},
             nested=nested,
             graph=identity,
         )

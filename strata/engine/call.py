@@ -34,7 +34,7 @@ async def call(run: Run, level: Level, node: NodePlan, handler: HandlerPlan) -> 
         return await within(run, level, node, _asking(context, invoke(run, node.name, handler, level.state, context)))
     finally:
         if context is not None:
-            context.close()
+            await context.leave()
 
 
 async def invoke(run: Run, name: str, handler: HandlerPlan, state: object, context: NodeContext | None, *, grace: float = 0.0) -> Any:

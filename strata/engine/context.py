@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import CancelledError as FutureCancelled
 from concurrent.futures import Future
 from datetime import datetime
@@ -14,8 +15,10 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from strata.checkpoint.record import DecisionRecord
+from strata.engine import once
 from strata.engine.asking import Asking
 from strata.engine.interrupt import Scope
+from strata.engine.kept import ONCE
 from strata.engine.level import Level
 from strata.engine.run import Run
 from strata.engine.stream import Channel, Token
@@ -46,6 +49,7 @@ class NodeContext(Context):
         "_run",
         "_scope",
         "asking",
+        "unkept",
     )
 
     def __init__(self, run: Run, level: Level, name: str, *, path: str | None = None, scope: Scope | None = None) -> None:
@@ -62,15 +66,21 @@ class NodeContext(Context):
         self._last_failure = level.last_failure
         self._decision = level.decision
         self.asking: Asking | None = None
+        self.unkept: list[asyncio.Task[None]] = []
         self._open = True
-        self._puts: set[Future[None]] = set()
+        self._puts: set[Future[None]] | None = None
         self._loop = asyncio.get_running_loop()
 
-    def close(self) -> None:
-        """The attempt is over: what it still sends is dropped, and a thread of it that waits for room need not wait any longer."""
+    async def leave(self) -> None:
+        """The attempt has ended: what it has done once is in the store when this returns.
+
+        What it still sends is dropped, and a thread of it that waits for room need not wait any longer.
+        """
         self._open = False
-        for put in tuple(self._puts):
+        for put in tuple(self._puts or ()):
             put.cancel()
+        for keeping in self.unkept:
+            await keeping
 
     @property
     def thread_id(self) -> str:
@@ -179,8 +189,45 @@ class NodeContext(Context):
             raise Pause
         answer = self.asking.ask(question, returns, key)
         if answer is msgspec.UNSET:
+            self._level.kept.place = self.place
             raise Pause
         return answer
+
+    async def _once(self, key: str, fn: Callable[[], Any]) -> Any:
+        async with self._level.kept.lock(self.place, key):
+            if (record := self._recall(key)) is not None:
+                return once.decode(self._name, key, fn, record)
+            result = fn()
+            if inspect.isawaitable(result):
+                result = await result
+            if (progress := self._remember(key, fn, result)) is not None:
+                await progress
+            return result
+
+    def _once_sync(self, key: str, fn: Callable[[], Any]) -> Any:
+        if (record := self._recall(key)) is not None:
+            return once.decode(self._name, key, fn, record)
+        result = fn()
+        if (progress := self._remember(key, fn, result)) is None:
+            return result
+        if self._is_on_loop():  # which cannot be waited for here: the node waits when its function has returned
+            self.unkept.append(self._loop.create_task(progress))
+        else:
+            asyncio.run_coroutine_threadsafe(progress, self._loop).result()
+        return result
+
+    def _recall(self, key: str) -> bytes | None:
+        if not self._open:
+            raise asyncio.CancelledError
+        return self._level.kept.results.get((self.place, key))
+
+    def _remember(self, key: str, fn: Callable[[], Any], result: object) -> Coroutine[Any, Any, None] | None:
+        """Keep the result for the run; what is to be awaited keeps it in the store too."""
+        record = once.encode(self._name, key, fn, result)
+        self._level.kept.results[self.place, key] = record
+        self._level.keeps()
+        progress = self._run.progress
+        return None if progress is None else progress.keep({(self.place, f"{ONCE}{key}"): record})
 
     async def sleep(self, seconds: float, /) -> None:
         await self._run.clock.sleep(seconds)
@@ -211,13 +258,14 @@ class NodeContext(Context):
 
     def _put_from_thread(self, channel: Channel, token: Token) -> None:
         put = asyncio.run_coroutine_threadsafe(channel.put(token, is_open=self._is_open), self._loop)
-        self._puts.add(put)
+        puts = self._puts = self._puts or set()
+        puts.add(put)
         try:
             put.result()
         except FutureCancelled:
             raise asyncio.CancelledError from None
         finally:
-            self._puts.discard(put)
+            puts.discard(put)
 
     def _is_open(self) -> bool:
         return self._open

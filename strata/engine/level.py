@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from strata.checkpoint.asked import AnswerRecord
+from strata.checkpoint.asked import AnswerRecord, Results
 from strata.checkpoint.record import Checkpoint, DecisionRecord
 from strata.engine.endings import Ending
 from strata.engine.interrupt import Interrupt, Scope
@@ -25,7 +25,7 @@ BREATH = 256  # hops; handlers that never suspend would else block the loop for 
 class Resumed(msgspec.Struct, frozen=True, kw_only=True):
     """Where a stored level goes on: its record (migrated), the node, the answered state, and the level inside that node.
 
-    `answers` are what that node has been told so far, where it is the one that asks.
+    `answers` and `results` are what that node has been told and has done once, where it is the innermost one.
     """
 
     checkpoint: Checkpoint
@@ -36,6 +36,7 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True):
     decision: DecisionRecord | None
     hops: int
     answers: tuple[AnswerRecord, ...] = ()
+    results: Results = {}
     inside: Resumed | None = None
 
     def kept(self) -> Kept:
@@ -45,7 +46,7 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True):
             level = level.inside
             path.append(level.start.name)
             hops.append(str(level.hops + 1))
-        return Kept(f"{'/'.join(path)}#{'.'.join(hops)}", level.answers)
+        return Kept(f"{'/'.join(path)}#{'.'.join(hops)}" if level.answers else "", level.answers, level.results)
 
 
 class Level:
@@ -162,6 +163,13 @@ class Level:
             self.recovering, self.recoveries = False, 0
         self.has_entered = self.recovering
         self._forget()
+
+    def keeps(self) -> None:
+        """Something is kept of the node that runs, until this level and those around it have left their nodes."""
+        level: Level | None = self
+        while level is not None:
+            level.has_entered = True
+            level = level.parent
 
     def _forget(self) -> None:
         if not self.is_item:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -167,6 +167,36 @@ class Context(ABC):
             TypeError: the question is no JSON, or `returns` no type that JSON can hold.
         """
         return self._ask(question, returns, key)
+
+    @overload
+    async def once(self, key: str, fn: Callable[[], Awaitable[T]], /) -> T: ...
+    @overload
+    async def once(self, key: str, fn: Callable[[], T], /) -> T: ...
+    async def once(self, key: str, fn: Callable[[], Any], /) -> Any:
+        """What `fn` gives, called once for this execution of the node; every other time its result is given back.
+
+        The result is kept under the node's idempotency key and `key` until the node commits: through retries, recovery, answers
+        to its questions, and resumes after a failure. In a durable run it is in the store before the node goes on. It is JSON;
+        what else JSON can hold has its type from the annotation of what `fn` returns.
+
+        Raises:
+            ResultRefused: the result would not come back as the same. `fn` has been called.
+            Exception: what `fn` raised; nothing is kept.
+        """
+        return await self._once(key, fn)
+
+    def once_sync(self, key: str, fn: Callable[[], T], /) -> T:
+        """`once` for a sync handler, with a sync `fn`. In a node that runs in place the store has the result when the node returns."""
+        result: T = self._once_sync(key, fn)
+        return result
+
+    @abstractmethod
+    async def _once(self, key: str, fn: Callable[[], Any]) -> Any:
+        """`fn` may be either, sync or async."""
+
+    @abstractmethod
+    def _once_sync(self, key: str, fn: Callable[[], Any]) -> Any:
+        """`fn` is sync."""
 
     @abstractmethod
     def _ask(self, question: object, returns: Any, key: str | None) -> Any:

@@ -10,14 +10,17 @@ from strata.ports.checkpoints import (
     ThreadSummary,
 )
 from strata.ports.leases import Acquired, Acquisition, Held, ThreadLease
+from strata.ports.progress import Items, ProgressStore
 
 __all__ = [
     "Acquired",
     "Acquisition",
     "CheckpointStore",
     "Held",
+    "Items",
     "LogPage",
     "Logged",
+    "ProgressStore",
     "Stored",
     "ThreadLease",
     "ThreadPage",

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from strata.checkpoint.asked import answers_metadata
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.transitions import claimed
 from strata.engine.conclude import conclude, lost_lease, record_abandoned, superseded
@@ -59,8 +58,8 @@ async def drive(frame: Frame, run: Run, level: Level, first: First) -> Outcome[A
     return outcome
 
 
-def claim_of(resumed: Resumed, metadata: Mapping[str, str], now: str, *, recoveries: int | None = None) -> Checkpoint:
-    """The claim of a level and of those below it; only the outermost names the recoveries."""
+def claim_of(resumed: Resumed, metadata: Mapping[str, str], now: str, *, kept: Mapping[str, str], recoveries: int | None = None) -> Checkpoint:
+    """The claim of a level and of those below it; only the outermost names the recoveries, only the innermost what its node has kept."""
     return claimed(
         resumed.checkpoint,
         next_node=resumed.start.name,
@@ -70,8 +69,8 @@ def claim_of(resumed: Resumed, metadata: Mapping[str, str], now: str, *, recover
         identity=resumed.plan.graph.identity,
         now=now,
         recoveries=recoveries,
-        answers=answers_metadata(resumed.answers),
-        nested=None if resumed.inside is None else claim_of(resumed.inside, metadata, now),
+        kept=kept if resumed.inside is None else {},
+        nested=None if resumed.inside is None else claim_of(resumed.inside, metadata, now, kept=kept),
     )
 
 

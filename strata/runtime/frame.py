@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from strata.engine.decide.admission import Entry
 from strata.engine.interrupt import Interrupt, Scope
 from strata.engine.level import Level
 from strata.engine.measures import latency
 from strata.engine.outcomes import Cancelled, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
 from strata.engine.plan import NodePlan
+from strata.engine.progress import Progress
 from strata.engine.recorder import Recorder, Save
 from strata.engine.run import Run
 from strata.engine.stream import Channel
@@ -21,6 +23,7 @@ from strata.errors import LeaseHeld, StoreLacksLeases
 from strata.ports import Stored
 from strata.ports.events import Interrupted as WasInterrupted
 from strata.ports.events import LeaseAcquired, LeaseLost, RunMode, RunStarted
+from strata.ports.progress import Items
 from strata.runtime.leases import LeaseKeeper
 from strata.runtime.observers import watched
 from strata.runtime.options import CheckedOptions
@@ -75,6 +78,7 @@ class Frame:
 
     def run(self, metadata: Mapping[str, str], sequence: int | None, channel: Channel | None) -> Run:
         operations = self.operations
+        recorder = Recorder(self.save, sequence=sequence, watch=self.watch)
         return Run(
             thread_id=self.thread_id,
             run_id=self.options.run_id,
@@ -84,11 +88,19 @@ class Frame:
             durable=operations.durable,
             clock=operations.clock,
             threads=operations.threads,
-            recorder=Recorder(self.save, sequence=sequence, watch=self.watch),
+            recorder=recorder,
             channel=channel,
             scope=Scope(Interrupt(operations.clock)),
             watch=self.watch,
+            progress=None if operations.progress_store is None else Progress(operations.progress_store, self.thread_id, recorder),
         )
+
+    async def progress(self, entry: Entry) -> Items:
+        """What the store has kept of the node that the thread goes on with; of one that waits, its record says it all."""
+        store, sequence = self.operations.progress_store, entry.sequence
+        if store is None or sequence is None or entry.checkpoint.status == "interrupted":
+            return {}
+        return await store.load_progress(self.thread_id, sequence)
 
     def level(self, run: Run, *, at: NodePlan, state: Any) -> Level:
         operations, given = self.operations, self.options.max_node_hops

@@ -33,6 +33,7 @@ from strata.graph.times import wire_datetime, wire_time
 from strata.ports import CheckpointStore, Stored
 from strata.ports.events import Recovered
 from strata.ports.instrument import Instrument
+from strata.ports.progress import ProgressStore
 from strata.runtime.active import ActiveRuns
 from strata.runtime.driving import First, claim_of, drive, goes_on_at, resumed_event
 from strata.runtime.frame import Frame, framed
@@ -75,6 +76,7 @@ class Operations:
         self.plan = GraphPlan(graph, in_place=False)
         self.store = MemoryStore(clock=clock) if store is None else store
         self.durable = graph.durable and store is not None
+        self.progress_store = self.store if self.durable and isinstance(self.store, ProgressStore) else None
         self.clock = clock
         self.services = by_type(services)
         self.observers = tuple(observers)
@@ -151,8 +153,9 @@ class Operations:
             run = frame.run(metadata, entry.sequence, channel)
             level = frame.level(run, at=entry.level.start, state=entry.level.state)
             level.go_on(entry.level)
+            level.kept.load(await frame.progress(entry))
             first = First(
-                record=claim_of(entry.level, metadata, now) if self.durable else stamped(entry.checkpoint, now=now),
+                record=claim_of(entry.level, metadata, now, kept=level.kept.metadata()) if self.durable else stamped(entry.checkpoint, now=now),
                 changed=f"checkpoint for thread '{thread_id}' changed before it could be resumed: another resume or end got there first",
                 event=resumed_event(entry, answer),
             )
@@ -200,9 +203,10 @@ class Operations:
             run = frame.run(metadata, entry.sequence, channel)
             level = frame.level(run, at=entry.level.start, state=entry.level.state)
             level.go_on(entry.level)
+            level.kept.load(await frame.progress(entry))
             level.recover(recoveries=recoveries_of(entry.checkpoint) + 1)
             first = First(
-                record=claim_of(entry.level, metadata, now, recoveries=level.recoveries),
+                record=claim_of(entry.level, metadata, now, kept=level.kept.metadata(), recoveries=level.recoveries),
                 changed=f"thread '{thread_id}' changed before it could be recovered: its run went on, or another recovery got there first",
                 event=Recovered(at=goes_on_at(entry.level), recoveries=level.recoveries),
             )

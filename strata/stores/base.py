@@ -15,6 +15,7 @@ from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.errors import LoopRunning, StoreError, StoreLacksLeases
 from strata.ports.checkpoints import LogPage, Stored, ThreadPage, ThreadQuery
 from strata.ports.leases import Acquisition, ThreadLease
+from strata.ports.progress import Items
 
 T = TypeVar("T")
 
@@ -69,6 +70,12 @@ class StoreBase(ABC):
 
     async def save_under_lease(self, checkpoint: Checkpoint, lease: ThreadLease, /, expected: int | None = None) -> int | None:
         raise StoreLacksLeases()
+
+    async def keep_progress(self, thread_id: str, base: int, items: Items, /) -> None:  # noqa: B027 - what is not kept is done again
+        """Keep what a node has done before it commits; here nothing is kept."""
+
+    async def load_progress(self, thread_id: str, base: int, /) -> Items:
+        return {}
 
     async def open(self) -> None:  # noqa: B027 - there may be nothing to do
         """Connect, if the store connects to anything; called on entering `with`."""

@@ -10,6 +10,7 @@ from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.graph.clock import SYSTEM, Clock
 from strata.ports.checkpoints import Logged, LogPage, Stored, ThreadPage, ThreadQuery
 from strata.ports.leases import Acquired, Acquisition, Held, ThreadLease
+from strata.ports.progress import Items
 from strata.stores.base import StoreBase
 from strata.stores.lease_terms import check_owner, check_thread, milliseconds_of
 from strata.stores.refusals import lease_lost, thread_changed
@@ -27,6 +28,7 @@ class MemoryStore(StoreBase):
         self._logs: dict[str, list[Checkpoint]] = {}
         self._tokens: dict[str, int] = {}
         self._leases: dict[str, ThreadLease] = {}
+        self._progress: dict[str, tuple[int, dict[tuple[str, str], bytes]]] = {}
 
     async def save(self, checkpoint: Checkpoint, /) -> int:
         log = self._logs.get(checkpoint.thread_id)
@@ -34,6 +36,7 @@ class MemoryStore(StoreBase):
             self._logs[checkpoint.thread_id] = [checkpoint]
             return 0
         log.append(checkpoint)
+        self._progress.pop(checkpoint.thread_id, None)
         return len(log) - 1
 
     async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
@@ -45,6 +48,8 @@ class MemoryStore(StoreBase):
             self._logs[checkpoint.thread_id] = [checkpoint]
         else:
             log.append(checkpoint)
+            if self._progress:
+                self._progress.pop(checkpoint.thread_id, None)
         return latest + 1
 
     async def load(self, thread_id: str, /) -> Checkpoint | None:
@@ -79,7 +84,18 @@ class MemoryStore(StoreBase):
             del self._logs[thread_id]
             self._tokens.pop(thread_id, None)
             self._leases.pop(thread_id, None)
+            self._progress.pop(thread_id, None)
         return len(purged)
+
+    async def keep_progress(self, thread_id: str, base: int, items: Items, /) -> None:
+        if len(self._logs.get(thread_id, ())) - 1 != base:
+            return
+        since, kept = self._progress.get(thread_id, (base, {}))
+        self._progress[thread_id] = (base, {**(kept if since == base else {}), **items})
+
+    async def load_progress(self, thread_id: str, base: int, /) -> Items:
+        since, kept = self._progress.get(thread_id, (base, {}))
+        return dict(kept) if since == base == len(self._logs.get(thread_id, ())) - 1 else {}
 
     # Leases: nothing here suspends, so that each call is one step
 

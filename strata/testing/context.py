@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
@@ -55,10 +56,11 @@ class TestContext(Context):
     Attributes:
         tokens: all that was sent with `token` and `token_sync`, whether or not `streaming` is set.
         asked: the questions, answered or not; one without an answer raises `Pause`.
+        kept: the results of what was done `once`, by key; what a test puts there is not done.
         slept: the seconds of each sleep; none of them takes time unless `clock` was given.
     """
 
-    __slots__ = ("_answers", "_fields", "_is_cancelled", "_node", "asked", "slept", "tokens")
+    __slots__ = ("_answers", "_fields", "_is_cancelled", "_node", "asked", "kept", "slept", "tokens")
     __test__ = False  # for pytest, which collects what is called Test...
 
     def __init__(self, node: str, fields: ContextFields) -> None:
@@ -67,6 +69,7 @@ class TestContext(Context):
         self._is_cancelled = fields.get("cancelled", False)
         self.tokens: list[str] = []
         self.slept: list[float] = []
+        self.kept: dict[str, Any] = {}
         self.asked: list[object] = []
         self._answers = _by_id(fields.get("answers", ()))
 
@@ -152,6 +155,17 @@ class TestContext(Context):
 
     def token_sync(self, text: str, /) -> None:
         self.tokens.append(text)
+
+    async def _once(self, key: str, fn: Callable[[], Any]) -> Any:
+        if key not in self.kept:
+            result = fn()
+            self.kept[key] = await result if inspect.isawaitable(result) else result
+        return self.kept[key]
+
+    def _once_sync(self, key: str, fn: Callable[[], Any]) -> Any:
+        if key not in self.kept:
+            self.kept[key] = fn()
+        return self.kept[key]
 
     def _ask(self, question: object, returns: Any, key: str | None) -> Any:
         self.asked.append(question)

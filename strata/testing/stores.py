@@ -11,6 +11,7 @@ from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.errors import StoreError, ThreadChanged
 from strata.ports import CheckpointStore, LogPage, Stored, ThreadPage, ThreadQuery
 from strata.ports.leases import Acquisition, ThreadLease
+from strata.ports.progress import Items, ProgressStore
 from strata.stores.base import StoreBase
 
 R = TypeVar("R")
@@ -124,6 +125,15 @@ class FaultyStore(StoreBase):
     async def get_lease(self, thread_id: str, /) -> ThreadLease | None:
         self._check_connection()
         return await self._store.get_lease(thread_id)
+
+    async def keep_progress(self, thread_id: str, base: int, items: Items, /) -> None:
+        self._check_connection()
+        if isinstance(self._store, ProgressStore):
+            await self._store.keep_progress(thread_id, base, items)
+
+    async def load_progress(self, thread_id: str, base: int, /) -> Items:
+        self._check_connection()
+        return await self._store.load_progress(thread_id, base) if isinstance(self._store, ProgressStore) else {}
 
     async def _saved(self, thread_id: str, save: Callable[[], Awaitable[int | None]]) -> int | None:
         self.saves += 1

@@ -114,3 +114,29 @@ FORGET: Final = (
     "DELETE FROM checkpoint_leases WHERE thread_id = CAST(? AS TEXT)",
     "DELETE FROM checkpoint_blobs WHERE thread_id = CAST(? AS TEXT)",
 )
+
+# Progress: made when first needed, so that a file in which nobody keeps any is as the other engines make it
+
+PROGRESS_LAYOUT: Final = (
+    """CREATE TABLE IF NOT EXISTS strata_py_progress (
+    thread_id     TEXT NOT NULL,
+    base_sequence INTEGER NOT NULL,
+    path          TEXT NOT NULL,
+    item          TEXT NOT NULL,
+    record        TEXT NOT NULL,
+    PRIMARY KEY (thread_id, base_sequence, path, item)
+)""",
+    """CREATE TRIGGER IF NOT EXISTS strata_py_progress_passed AFTER INSERT ON checkpoints
+BEGIN
+    DELETE FROM strata_py_progress WHERE thread_id = NEW.thread_id AND base_sequence < NEW.sequence;
+END""",
+    """CREATE TRIGGER IF NOT EXISTS strata_py_progress_purged AFTER DELETE ON checkpoint_threads
+BEGIN
+    DELETE FROM strata_py_progress WHERE thread_id = OLD.thread_id;
+END""",
+)
+KEEP_PROGRESS: Final = """
+INSERT OR REPLACE INTO strata_py_progress (thread_id, base_sequence, path, item, record)
+SELECT ?, ?, ?, ?, ? WHERE (SELECT sequence FROM checkpoint_threads WHERE thread_id = ?) = ?"""
+HAS_PROGRESS: Final = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'strata_py_progress'"
+PROGRESS_OF: Final = "SELECT path, item, record FROM strata_py_progress WHERE thread_id = ? AND base_sequence = ?"

@@ -16,10 +16,11 @@ from strata.errors import OptionRefused, StoreError
 from strata.graph.clock import SYSTEM, Clock
 from strata.ports.checkpoints import LogPage, Stored, ThreadPage, ThreadQuery
 from strata.ports.leases import Acquisition, ThreadLease
+from strata.ports.progress import Items
 from strata.stores.base import StoreBase
 from strata.stores.lease_terms import check_owner, check_thread, milliseconds_of
 from strata.stores.refusals import lease_lost, thread_changed
-from strata.stores.sqlite import faults, leases, reading, retention
+from strata.stores.sqlite import faults, leases, progress, reading, retention
 from strata.stores.sqlite.appends import Refusal
 from strata.stores.sqlite.database import Database, Durability
 from strata.stores.sqlite.rows import row_of
@@ -110,6 +111,14 @@ class SqliteStore(StoreBase):
         if written == "lease lost":
             raise lease_lost(lease)
         return _sequence_of(written, checkpoint, expected)
+
+    # Progress
+
+    async def keep_progress(self, thread_id: str, base: int, items: Items, /) -> None:
+        await self._on_thread(lambda connection: progress.keep(connection, thread_id, base, items))
+
+    async def load_progress(self, thread_id: str, base: int, /) -> Items:
+        return await self._on_thread(lambda connection: progress.load(connection, thread_id, base))
 
     # Open and closed
 

@@ -11,7 +11,8 @@
 
 The fixture gives a store that is open and empty; `clock` is a `TestClock`, which its leases must run by. A store without leases
 imports `strata.testing.contract.appending` and `.reading_back` only, and a `StoreBase` that has `save` and `load` alone keeps
-no log, and so has no contract to hold. It takes pytest and the plugin of anyio (`anyio_mode = "auto"`, or `anyio` as a mark).
+no log, and so has no contract to hold. A store that keeps progress imports
+`strata.testing.contract.progress` too. It takes pytest and the plugin of anyio (`anyio_mode = "auto"`, or `anyio` as a mark).
 """
 
 from __future__ import annotations
