@@ -68,8 +68,10 @@ class _Crowd:
                 raise self._fault
             while self._settled:
                 index, result, ended = self._settled.popleft()
-                self._tell_ended(ended)
-                self._judge(self.tally.settle(index, result))
+                if ended is not None:
+                    self._tell_ended(ended)
+                if (verdict := self.tally.settle(index, result)) != "open":
+                    self._judge(verdict)
             self._start_what_may()
 
     async def give_up(self) -> None:
@@ -125,10 +127,13 @@ class _Crowd:
             scope.stop(reason)
 
     def _start_what_may(self) -> None:
-        most = self._fanout.max_concurrency
-        while not self._is_over and self._next < len(self.tally.results) and (most is None or len(self._running) < most):
+        if self._is_over:
+            return
+        count, start = len(self._names), asyncio.get_running_loop().create_task
+        most = self._fanout.max_concurrency or count
+        while self._next < count and len(self._running) < most:
             index, self._next = self._next, self._next + 1
-            task = asyncio.get_running_loop().create_task(self._run_part(index))
+            task = start(self._run_part(index))
             self._running[task] = index
             task.add_done_callback(self._ended)
 
@@ -140,8 +145,11 @@ class _Crowd:
         timeout = self._fanout.part_timeout
         timer = None if timeout is None else self._run.clock.call_later(timeout, lambda: scope.stop("part_timeout"))
         try:
-            path = f"{self._level.path_of(self._level.at)}/{self._names[index]}"
-            self._settled.append((index, *await watched_part(self._run, path, self._level.attempt, scope, self._part(index, scope))))
+            if self._run.watch is None:
+                self._settled.append((index, await self._part(index, scope), None))
+            else:
+                path = f"{self._level.path_of(self._level.at)}/{self._names[index]}"
+                self._settled.append((index, *await watched_part(self._run.watch, path, self._level.attempt, scope, self._part(index, scope))))
         finally:
             del self._scopes[index]
             scope.close()

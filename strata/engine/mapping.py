@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any, assert_never
 
 from strata.engine import walk
@@ -39,8 +39,8 @@ async def run_map(run: Run, level: Level, node: NodePlan, mapping: MapPlan) -> A
     if run.watch is not None:
         run.watch.emit(MapExpanded(node_path=level.path_of(node), attempt=level.attempt, keys=tuple(keys)))
 
-    async def part(index: int, scope: Scope) -> PartResult:
-        return await _run_item(run, level, node, mapping, items[index], keys[index], scope)
+    def part(index: int, scope: Scope) -> Coroutine[Any, Any, PartResult]:
+        return _run_item(run, level, node, mapping, items[index], keys[index], scope)
 
     tally = await within(run, level, node, fan_out(run, level, keys, part, body.fanout))
     return merged(level, node, tally, keys, body.fanout, ITEMS)

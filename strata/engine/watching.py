@@ -14,6 +14,7 @@ from strata.engine.interrupt import Scope
 from strata.engine.level import Level
 from strata.engine.plan import NodePlan
 from strata.engine.run import Run
+from strata.engine.watch import Watch
 from strata.errors import HandlerCancelled, NoMatchingEdge
 from strata.ports.events import BranchCompleted, BranchReason, HopLimitExceeded
 
@@ -65,11 +66,9 @@ def watched_attempt(level: Level, node: NodePlan) -> Generator[None]:
             raise
 
 
-async def watched_part(run: Run, path: str, attempt: int, scope: Scope, work: Awaitable[PartResult]) -> tuple[PartResult, BranchCompleted | None]:
+async def watched_part(watch: Watch, path: str, attempt: int, scope: Scope, work: Awaitable[PartResult]) -> tuple[PartResult, BranchCompleted]:
     """A branch or item with its span; its end is for whoever settles it to tell."""
-    if run.watch is None:
-        return await work, None
-    with run.watch.branch(path, attempt) as branch:
+    with watch.branch(path, attempt) as branch:
         result = await work
         if result.failure is not None:
             reason: BranchReason | None = "timed_out" if result.status == "timed_out" else None
