@@ -1,12 +1,13 @@
-"""The graph whose runs are killed: a loop, sync and async nodes, a failure that somebody mends, a boundary with both ways out."""
+"""A plain graph whose runs are killed: a loop, sync and async nodes, a failure that somebody mends, a boundary with both ways out."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from pathlib import Path
+from typing import Any
 
-from strata import CompiledGraph, Context, FatalError, State, StateGraph, boundary, edge, node, on_reject, when
+from strata import Context, FatalError, Outcome, Runner, State, StateGraph, Thread, boundary, edge, node, on_reject, when
+from tests.crash.diary import begun
+from tests.crash.plot import Job, Plot, numbered
 
 ROUNDS = 3
 
@@ -19,22 +20,8 @@ class Errand(State):
     is_mended: bool = False
 
 
-class Diary:
-    """A file beside the database, which nodes append to when they begin. A line is written whole, or not at all."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
-
-    def write(self, *words: str) -> None:
-        os.write(self._file, " ".join(words).encode() + b"\n")
-
-
 def done(errand: Errand, ctx: Context) -> Errand:
-    """Say that the node has begun, and return the state with it in the trail."""
-    diary = ctx.service(Diary)
-    assert diary is not None
-    diary.write("began", ctx.idempotency_key, "again" if ctx.is_recovery else "first")
-    return errand.replace(trail=[*errand.trail, ctx.idempotency_key])
+    return errand.replace(trail=[*errand.trail, begun(ctx)])
 
 
 @node
@@ -90,10 +77,29 @@ async def turn_back(errand: Errand, ctx: Context) -> Errand:
     return done(errand, ctx)
 
 
-def errands(*, durable: bool) -> CompiledGraph[Errand]:
-    return StateGraph(Errand).start(begin).nodes(work, rest, mend, check, deliver, turn_back).compile(id="errands", version="1", durable=durable)
+TO_THE_CHECK = ("begin", *("work", "rest") * ROUNDS, "mend", "check")
+TRAILS = {
+    "approve": numbered(*TO_THE_CHECK, "deliver"),
+    "reject": numbered(*TO_THE_CHECK, "turn_back"),
+    "end": numbered(*TO_THE_CHECK),
+}
 
 
-DELIVERED = ("begin", *("work", "rest") * ROUNDS, "mend", "check", "deliver")
-TURNED_BACK = (*DELIVERED[:-1], "turn_back")
-ENDED = DELIVERED[:-1]
+def errands(*, durable: bool) -> Plot:
+    graph = StateGraph(Errand).start(begin).nodes(work, rest, mend, check, deliver, turn_back).compile(id="errands", version="1", durable=durable)
+
+    async def answer(runner: Runner[Any], job: Job, _: Thread[Any]) -> Outcome[Any]:
+        if job.way == "end":
+            return await runner.end(job.thread_id, by="ops")
+        return await runner.resume(job.thread_id, graph.approve("ann") if job.way == "approve" else graph.reject("ann"))
+
+    return Plot(
+        name="errand" if durable else "errand in memory",
+        graph=graph,
+        start=lambda job: Errand(),
+        trails=TRAILS if durable else {"end": TRAILS["end"]},
+        answer=answer,
+        mended=graph.amend().override(is_mended=True),
+        begins_twice=frozenset({"mend#8"}),
+        untold=frozenset({"mend#8"}),  # it is resumed after it has failed, not recovered
+    )

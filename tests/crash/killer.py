@@ -23,10 +23,12 @@ from pathlib import Path
 
 import msgspec
 
-from strata import CompiledGraph, Runner
-from tests.crash.errand import Errand, errands
-from tests.crash.life import Job, Life, Way
-from tests.crash.witness import Witness
+from strata import Runner
+from tests.crash.errand import errands
+from tests.crash.journey import journeys
+from tests.crash.life import PATIENCE, Life
+from tests.crash.plot import Job, Plot
+from tests.crash.witness import FINISHED, Witness
 
 DEATHS_A_FILE = 12
 MOST_WORKERS = 3
@@ -35,13 +37,12 @@ OLD_TABLE = """CREATE TABLE checkpoints (
     thread_id TEXT NOT NULL, sequence INTEGER NOT NULL, schema_version TEXT NOT NULL, status TEXT NOT NULL, suspended_node TEXT,
     next_node TEXT, frozen_state TEXT NOT NULL, metadata TEXT, created_at TEXT NOT NULL, resumed_at TEXT, PRIMARY KEY (thread_id, sequence))"""
 OLD_RECORD = "INSERT INTO checkpoints VALUES ('old', 0, '1.0.0', 'completed', 'deliver', NULL, '{}', NULL, '2026-01-01T00:00:00Z', NULL)"
-WAYS: tuple[Way, ...] = ("approve", "reject", "end")
 
 
 class Tally(msgspec.Struct, kw_only=True):
-    """What was seen. `hits` says where the work of a process stood when it died; `a_life` is about what one takes, in seconds."""
+    """What was seen. `hits` says where the work of a process stood when it died; `a_life` is about what one of a plot takes, in seconds."""
 
-    a_life: float
+    a_life: dict[str, float]
     kills: int = 0
     lives: int = 0
     files: int = 0
@@ -55,13 +56,14 @@ class Tally(msgspec.Struct, kw_only=True):
 class Site:
     """A file, the threads on it, and who works on them."""
 
-    def __init__(self, folder: Path, chance: random.Random, graph: CompiledGraph[Errand], *, number: int) -> None:
+    def __init__(self, folder: Path, chance: random.Random, plot: Plot, *, number: int) -> None:
+        self.plot = plot
         self.database, self.diary = folder / f"{number}.db", folder / f"{number}.diary"
-        ways = WAYS if graph.durable else ("end",)
+        ways = tuple(plot.trails)
         crew = chance.randint(1, MOST_WORKERS)
         jobs = [tuple(Job(f"{number}-{worker}-{turn}", chance.choice(ways)) for turn in range(2)) for worker in range(crew)]
-        self.lives = tuple(Life(graph=graph, database=self.database, diary=self.diary, jobs=its) for its in jobs)
-        self.witness = Witness(self.database, self.diary, tuple(job for its in jobs for job in its), durable=graph.durable)
+        self.lives = tuple(Life(plot=plot, database=self.database, diary=self.diary, jobs=its) for its in jobs)
+        self.witness = Witness(self.database, self.diary, tuple(job for its in jobs for job in its), plot)
         if chance.random() < 0.3:
             _make_old(self.database)
 
@@ -72,7 +74,7 @@ class Site:
                 return "unmade"
             states = dict(connection.execute("SELECT thread_id, state FROM checkpoint_threads").fetchall())
         unfinished = (states.get(job.thread_id, "new") for job in life.jobs)
-        return next((state for state in unfinished if state not in {"completed", "ended"}), "done")
+        return next((state for state in unfinished if state not in FINISHED), "done")
 
 
 def main() -> None:
@@ -95,21 +97,21 @@ def _say(text: str) -> None:
 def hunt(folder: Path, *, kills: int, seed: int) -> Tally:
     """Kill until `kills` processes have died at their work."""
     chance = random.Random(seed)
-    graphs = [errands(durable=True), errands(durable=True), errands(durable=True), errands(durable=False)]
-    Runner(graphs[0])  # loads the engine before anybody is born
+    plots = [journeys(), journeys(), errands(durable=True), errands(durable=False)]
+    Runner(plots[0].graph)  # loads the engine before anybody is born
     logging.getLogger("strata").setLevel(logging.CRITICAL)  # nodes fail on purpose
-    tally = Tally(a_life=_duration_of_a_life(folder, chance, graphs[0]))
+    tally = Tally(a_life={plot.name: _duration_of_a_life(folder, chance, plot) for plot in plots})
     while tally.kills < kills:
-        site = Site(folder, chance, chance.choice(graphs), number=tally.files)
+        site = Site(folder, chance, chance.choice(plots), number=tally.files)
         tally.files += 1
         _haunt(site, chance, tally)
         _clear(folder, tally.files - 1)
     return tally
 
 
-def _duration_of_a_life(folder: Path, chance: random.Random, graph: CompiledGraph[Errand]) -> float:
+def _duration_of_a_life(folder: Path, chance: random.Random, plot: Plot) -> float:
     """In seconds, on this machine as busy as it is."""
-    site = Site(folder, chance, graph, number=-1)
+    site = Site(folder, chance, plot, number=-1)
     born = time.monotonic()
     _live(site, [None for _ in site.lives])
     duration = time.monotonic() - born
@@ -126,14 +128,14 @@ def _haunt(site: Site, chance: random.Random, tally: Tally) -> None:
     """Kill the workers of one file, then let them finish, and look after each time."""
     deaths = 0
     while deaths < DEATHS_A_FILE and (deaths == 0 or site.witness.unfinished()):
-        killed = _live(site, [_time_of_death(chance, latest=tally.a_life) for _ in site.lives])
+        killed = _live(site, [_time_of_death(chance, latest=tally.a_life[site.plot.name]) for _ in site.lives])
         site.witness.look()
         if chance.random() < 0.1:
             site.witness.integrity()
         deaths += len(killed)
         tally.kills += len(killed)
         tally.lives += len(site.lives)
-        tally.hits.update(site.stands_at(life) for life in killed)
+        tally.hits.update(f"{site.plot.name} {site.stands_at(life)}" for life in killed)
     _live(site, [None for _ in site.lives])
     tally.lives += len(site.lives)
     site.witness.look()
@@ -166,6 +168,7 @@ def _born(life: Life) -> int:
     process = os.fork()
     if process:
         return process
+    faulthandler.dump_traceback_later(1.5 * PATIENCE, exit=True)
     try:
         life.run()
     except BaseException:

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import msgspec
 
-from strata import Cancelled, CompiledGraph, Outcome, Runner, Thread, ThreadNotFound
+from strata import Cancelled, Outcome, Runner, Thread, ThreadNotFound
 from strata.stores.sqlite import SqliteStore
-from tests.crash.errand import DELIVERED, ENDED, TURNED_BACK, Diary, Errand
+from tests.crash.diary import Diary
+from tests.crash.plot import Job, Plot
 
-Way = Literal["approve", "reject", "end"]
-
-TRAILS = {"approve": DELIVERED, "reject": TURNED_BACK, "end": ENDED}
-
-
-class Job(msgspec.Struct, frozen=True):
-    """A thread, and what the person says who is asked."""
-
-    thread_id: str
-    way: Way
+PATIENCE = 60.0  # seconds; a life takes less than one
 
 
 class Life(msgspec.Struct, frozen=True, kw_only=True):
-    """The work of one process. `graph` was compiled before the fork."""
+    """The work of one process. The plot's graph was compiled before the fork."""
 
-    graph: CompiledGraph[Errand]
+    plot: Plot
     database: Path
     diary: Path
     jobs: tuple[Job, ...]
@@ -37,35 +29,31 @@ class Life(msgspec.Struct, frozen=True, kw_only=True):
 
     async def _run(self) -> None:
         diary = Diary(self.diary)
-        async with SqliteStore(self.database) as store:
-            runner = Runner(self.graph, store, services=[diary])
+        async with asyncio.timeout(PATIENCE), SqliteStore(self.database) as store:
+            runner = Runner(self.plot.graph, store, services=[diary])
             for job in self.jobs:
-                while (outcome := await _go_on(self.graph, runner, job)) is not None:
+                while (outcome := await _go_on(self.plot, runner, job)) is not None:
                     diary.write("ended" if isinstance(outcome, Cancelled) else "ran", job.thread_id, type(outcome).__name__)
 
 
-async def _go_on(graph: CompiledGraph[Errand], runner: Runner[Errand], job: Job) -> Outcome[Errand] | None:
+async def _go_on(plot: Plot, runner: Runner[Any], job: Job) -> Outcome[Any] | None:
     """One call, the one that the thread needs; None if it needs none."""
     try:
         thread = await runner.thread(job.thread_id)
     except ThreadNotFound:
-        thread = None
-    if thread is None:
-        return await runner.run(job.thread_id, Errand(), metadata={"tenant": "acme"})
-    return await _take(graph, runner, job, thread)
+        return await runner.run(job.thread_id, plot.start(job), metadata={"tenant": "acme", "job": job.thread_id})
+    return await _take(plot, runner, job, thread)
 
 
-async def _take(graph: CompiledGraph[Errand], runner: Runner[Errand], job: Job, thread: Thread[Errand]) -> Outcome[Errand] | None:
+async def _take(plot: Plot, runner: Runner[Any], job: Job, thread: Thread[Any]) -> Outcome[Any] | None:
     match thread.state_name:
         case "running":
             return await runner.recover(job.thread_id)
         case "failed":
-            return await runner.resume(job.thread_id, graph.amend().override(is_mended=True))
+            return await runner.resume(job.thread_id, plot.mended)
         case "resumed":
-            return await _take(graph, runner, job, await runner.reopen(job.thread_id))
-        case "interrupted" if job.way == "end":
-            return await runner.end(job.thread_id, by="ops")
+            return await _take(plot, runner, job, await runner.reopen(job.thread_id))
         case "interrupted":
-            return await runner.resume(job.thread_id, graph.approve("ann") if job.way == "approve" else graph.reject("ann"))
+            return await plot.answer(runner, job, thread)
         case _:
             return None
