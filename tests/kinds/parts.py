@@ -109,6 +109,11 @@ def gather(
     )
 
 
+def first_of(state: Trail, results: list[Trail]) -> Trail:
+    """The merge that takes the first branch's state."""
+    return results[0]
+
+
 def fatal(text: str) -> FatalError:
     return FatalError(text)
 

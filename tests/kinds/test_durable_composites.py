@@ -15,10 +15,9 @@ from strata.ports import CheckpointStore
 from strata.stores.memory import MemoryStore
 from strata.stores.sqlite import SqliteStore
 from strata.testing import FaultyStore
-from tests.clocks import HandClock, settle
 from tests.graphs.trails import Trail, adds, line
 from tests.kinds.nests import Keys, alone, in_brackets, inside, starts_empty, steps
-from tests.kinds.parts import HANG, Calls, fallback, fatal
+from tests.kinds.parts import HANG, Calls, fallback, fatal, first_of
 from tests.logs import checkpoints, log
 
 
@@ -87,7 +86,7 @@ def fanned(keys: Keys) -> StateGraph[Trail]:
     child = StateGraph(Step).add_node("Step", look("Step")).add_node("Then", look("Then")).add_edge("Step", "Then").compile()
     return (
         StateGraph(Trail)
-        .add_parallel_group("Group", [branch("b1", keys.node("b"))], lambda state, results: results[0])
+        .add_parallel_group("Group", [branch("b1", keys.node("b"))], first_of)
         .add_map("Fan", child, items=lambda _: ["k1"], key=str, enter=lambda _, key: Step(key=key), merge=lambda state, _: state)
         .add_node("Done", keys.node("D"))
         .add_edge("Group", "Fan")
@@ -219,7 +218,7 @@ async def test_a_store_that_fails_under_a_child_ends_the_run_and_is_no_failure_o
 Make = Callable[[Any], CompiledGraph[Any]]
 CHILDREN: list[Make] = [
     lambda node: alone("Work", steps(("W", node)).compile()).compile(),
-    lambda node: StateGraph(Trail).add_parallel_group("Work", [branch("b", node)], lambda state, results: results[0]).compile(),
+    lambda node: StateGraph(Trail).add_parallel_group("Work", [branch("b", node)], first_of).compile(),
 ]
 
 
@@ -253,56 +252,3 @@ async def test_ret_05_a_retried_thread_runs_only_what_had_not_succeeded_in_a_chi
     assert isinstance(await runner.run("t", Trail()), Failed)
     assert isinstance(await Runner(inside("Work", child).compile(), store).resume("t"), Completed)
     assert calls.started == ["X", "Y", "Y", "Z"]
-
-
-@pytest.mark.parametrize("kind", ["child", "group", "map"])
-@pytest.mark.parametrize("durable", [True, False])
-async def test_can_01_at_every_turn_of_the_loop_an_abandoned_run_leaves_nothing_behind(kind: str, durable: bool) -> None:
-    """Its task is cancelled after 0, 1, 2, ... turns: whatever is awaited just then, it ends, and no timer or task is left."""
-
-    async def busy(state: Trail, ctx: Context) -> Trail:
-        await ctx.sleep(0)
-        try:
-            await asyncio.sleep(0)
-        finally:
-            await asyncio.sleep(0)
-        await ctx.token(ctx.node)
-        return state
-
-    async def busy_step(state: Step, ctx: Context) -> Step:
-        await busy(Trail(), ctx)
-        return state
-
-    item = StateGraph(Step).add_node("Step", busy_step).compile(durable=durable)
-    graphs: dict[str, StateGraph[Trail]] = {
-        "child": inside("Work", steps(("X", busy), ("Y", busy)).compile(durable=durable), timeout=5),
-        "group": StateGraph(Trail).add_parallel_group("Work", [branch(n, busy) for n in "bcd"], lambda state, _: state, timeout=5, branch_timeout=3),
-        "map": StateGraph(Trail).add_map(
-            "Work",
-            item,
-            items=lambda _: ["b", "c", "d"],
-            key=str,
-            enter=lambda _, key: Step(key=key),
-            merge=lambda state, _: state,
-            max_concurrency=2,
-            item_timeout=3,
-        ),
-    }
-    graph = graphs[kind].set_recovery_policy("Work", retries=1).compile(durable=durable)
-    outcomes = set[str]()
-    for turns in range(60):
-        clock, memory = HandClock(), MemoryStore()
-        runner = Runner(graph, memory, clock=clock)
-        running = asyncio.ensure_future(runner.run("t", Trail(), deadline=60))
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        running.cancel()
-        while not running.done():  # sleeps of nothing need the clock
-            await clock.pass_time(0)
-        outcomes.add("cancelled" if running.cancelled() else type(running.result()).__name__)
-        assert clock.timers == 0, turns
-        assert len([task for task in asyncio.all_tasks() if task is not asyncio.current_task()]) <= 1, turns
-        statuses = [record.status for record in await checkpoints(memory)]
-        assert durable or statuses in ([], ["cancelled"]), turns
-    await settle()
-    assert "cancelled" in outcomes

@@ -93,7 +93,8 @@ async def test_ex91_a_quorum_that_a_retry_could_reach_is_transient() -> None:
 
 
 async def test_ex93_without_a_match_what_succeeded_is_kept_or_the_group_fails() -> None:
-    calls, merges, join = Calls(), Merges(), first_matching(lambda state: state.n >= 90)
+    calls, merges = Calls(), Merges()
+    join: Join[Trail] = first_matching(lambda state: state.n >= 90)
     branches = {"b": calls.takes(0, score=1), "c": calls.takes(1, score=2)}
     assert (await raced(calls, merges, branches, join, partial="keep_succeeded")).unwrap().trail == "AbcZ"
     assert not merges.outcomes[0].join_met

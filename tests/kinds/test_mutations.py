@@ -197,6 +197,9 @@ async def test_an_item_of_a_map_gets_a_state_of_its_own_on_every_round() -> None
             raise transient("busy")
         return item.replace(log=item.log + "x")
 
+    def merge(state: Items, items: list[Item]) -> Items:
+        return state.replace(done=[item.log for item in items])
+
     child = StateGraph(Item).add_node("Work", work).set_recovery_policy("Work", retries=1).compile()
     graph = StateGraph(Items).add_map(
         "Map",
@@ -204,7 +207,7 @@ async def test_an_item_of_a_map_gets_a_state_of_its_own_on_every_round() -> None
         items=lambda state: state.keys,
         key=str,
         enter=lambda state, key: Item(key=key),
-        merge=lambda state, items: state.replace(done=[item.log for item in items]),
+        merge=merge,
     )
     assert (await Runner(graph.compile()).run("t", Items(keys=["a"]))).unwrap().done == ["x"]
     assert seen == ["", ""]

@@ -28,7 +28,7 @@ from strata.testing import EventRecorder
 from tests.clocks import HandClock
 from tests.graphs.trails import Trail, adds, line
 from tests.kinds.nests import alone, in_brackets, inside, starts_empty, steps
-from tests.kinds.parts import Calls, fallback, fatal, gather, transient
+from tests.kinds.parts import Calls, fallback, fatal, first_of, gather, transient
 from tests.logs import checkpoints, log
 
 
@@ -121,7 +121,7 @@ async def test_ex7_keys_of_a_run_that_is_not_durable_name_the_run() -> None:
         contexts.append(ctx)
         return state
 
-    graph = steps(("Load", look)).add_parallel_group("Fan", [branch("b1", look)], lambda state, results: results[0]).add_edge("Load", "Fan")
+    graph = steps(("Load", look)).add_parallel_group("Fan", [branch("b1", look)], first_of).add_edge("Load", "Fan")
     await Runner(graph.compile(durable=False), MemoryStore()).run("t", Trail(), run_id="run-1")
     assert [ctx.idempotency_key for ctx in contexts] == ["t/Load#1@run-1", "t/Fan/b1#2@run-1"]
 

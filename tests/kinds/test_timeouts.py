@@ -13,7 +13,7 @@ from strata.stores.memory import MemoryStore
 from tests.clocks import HandClock, settle
 from tests.graphs.trails import Trail, adds
 from tests.kinds.nests import alone, inside, steps
-from tests.kinds.parts import HANG, Calls, fallback
+from tests.kinds.parts import HANG, Calls, fallback, first_of
 from tests.logs import checkpoints, log
 
 
@@ -93,7 +93,7 @@ async def test_a_timeout_that_meets_a_deadline_is_the_runs_end(where: str) -> No
     graphs: dict[str, StateGraph[Trail]] = {
         "node": steps(("Node", calls.hangs()), timeout=5),
         "subgraph": alone("Node", slow, timeout=5),
-        "group": StateGraph(Trail).add_parallel_group("Node", [calls.hangs()], lambda state, results: results[0], timeout=5),
+        "group": StateGraph(Trail).add_parallel_group("Node", [calls.hangs()], first_of, timeout=5),
     }
     runner = Runner(fallback(graphs[where], "Node", retries=3).compile(), clock=clock)
     running = asyncio.ensure_future(runner.run("t", Trail(), deadline=5))
