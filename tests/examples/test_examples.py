@@ -9,7 +9,7 @@ import pytest
 from tests.console import ROOT, assert_reads_as_shown, steps
 
 EXAMPLES = ROOT / "examples"
-NAMES = ("batch_enrich", "document_review", "essay", "order_approval", "payment", "pipeline")
+NAMES = ("batch_enrich", "document_review", "essay", "order_approval", "payment", "pipeline", "support_agent")
 
 
 @pytest.mark.parametrize("name", NAMES)
