@@ -34,6 +34,8 @@ async def conclude(run: Run, level: Level, ending: Ending) -> Outcome[Any]:
         await run.recorder.append(record)
     except LeaseLost:
         return _cancelled(run, level, "lease_lost", record.waiting_at)
+    if run.progress is not None and level.kept.parts:  # the record has taken the place of those on which they lay
+        await run.progress.keep(level.kept.parts)
     if run.channel is not None:
         path = "/".join(record.waiting_at)
         await emit(run, level, Committed(path=path, attempt=level.attempt, record=run.recorder.sequence, status=record.status))

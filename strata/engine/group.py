@@ -12,6 +12,7 @@ from strata.engine.decide.failure import judge
 from strata.engine.decide.joining import BRANCHES, PartResult, Tally, Words, failure_of, merge_argument, merges
 from strata.engine.fanout import fan_out
 from strata.engine.faults import ChildFailed
+from strata.engine.finished import keeping_finished
 from strata.engine.interrupt import GRACE, Scope
 from strata.engine.level import Level
 from strata.engine.plan import GroupPlan, HandlerPlan, NodePlan
@@ -33,8 +34,9 @@ async def run_group(run: Run, level: Level, node: NodePlan, group: GroupPlan) ->
     def part(index: int, scope: Scope) -> Coroutine[Any, Any, PartResult]:
         return _run_branch(run, level, node, *group.branches[index], scope, group.fanout)
 
-    tally = await within(run, level, node, fan_out(run, level, names, part, group.fanout))
-    return merged(level, node, tally, names, group.fanout, BRANCHES)
+    async with keeping_finished(run, level, node, names, part, level.plan.codec, group.fanout) as kept_part:
+        tally = await within(run, level, node, fan_out(run, level, names, kept_part, group.fanout))
+        return merged(level, node, tally, names, group.fanout, BRANCHES)
 
 
 def merged(level: Level, node: NodePlan, tally: Tally, names: list[str], fanout: Fanout, words: Words) -> Any:

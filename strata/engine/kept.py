@@ -12,6 +12,11 @@ ONCE = "once/"
 """Before the key of what was done once, as an item of progress: no branch and no item of a map has a `/` in its name."""
 
 
+def once_only(items: Items) -> Items:
+    """Without the finished parts, which belong to the state that they were started with."""
+    return {(place, item): record for (place, item), record in items.items() if item.startswith(ONCE)}
+
+
 class Kept:
     """Of one run, shared by its levels, since only one node of them has not committed. Empty once that node has.
 

@@ -39,6 +39,12 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True):
     results: Results = {}
     inside: Resumed | None = None
 
+    @property
+    def is_as_stored(self) -> bool:
+        """No answer has changed the state, here or further in."""
+        here = bytes(self.stored) == bytes(self.checkpoint.frozen_state)
+        return here and (self.inside is None or self.inside.is_as_stored)
+
     def kept(self) -> Kept:
         """What the node that goes on has from before, at whatever depth it stands."""
         level, path, hops = self, [self.start.name], [str(self.hops + 1)]

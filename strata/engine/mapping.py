@@ -14,6 +14,7 @@ from strata.engine.decide.joining import ITEMS, PartResult
 from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.fanout import fan_out
 from strata.engine.faults import ChildFailed
+from strata.engine.finished import keeping_finished
 from strata.engine.group import merged
 from strata.engine.interrupt import Scope
 from strata.engine.level import Level
@@ -42,8 +43,9 @@ async def run_map(run: Run, level: Level, node: NodePlan, mapping: MapPlan) -> A
     def part(index: int, scope: Scope) -> Coroutine[Any, Any, PartResult]:
         return _run_item(run, level, node, mapping, items[index], keys[index], scope)
 
-    tally = await within(run, level, node, fan_out(run, level, keys, part, body.fanout))
-    return merged(level, node, tally, keys, body.fanout, ITEMS)
+    async with keeping_finished(run, level, node, keys, part, mapping.child.codec, body.fanout) as kept_part:
+        tally = await within(run, level, node, fan_out(run, level, keys, kept_part, body.fanout))
+        return merged(level, node, tally, keys, body.fanout, ITEMS)
 
 
 def _items(node: NodePlan, body: MapBody, state: Any) -> Sequence[Any]:

@@ -46,6 +46,8 @@ async def drive(frame: Frame, run: Run, level: Level, first: First) -> Outcome[A
             stored_at = () if first.record is None else first.record.waiting_at
             try:
                 await _write_first(run, first)
+                if run.progress is not None and level.kept.parts:  # they lay on the record before
+                    await run.progress.keep(level.kept.parts)
                 stored_at = ()
                 if run.channel is not None:
                     run.channel.started.set()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from strata.engine.decide.admission import Entry
 from strata.engine.interrupt import Interrupt, Scope
+from strata.engine.kept import once_only
 from strata.engine.level import Level
 from strata.engine.measures import latency
 from strata.engine.outcomes import Cancelled, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
@@ -100,7 +101,8 @@ class Frame:
         store, sequence = self.operations.progress_store, entry.sequence
         if store is None or sequence is None or entry.checkpoint.status == "interrupted":
             return {}
-        return await store.load_progress(self.thread_id, sequence)
+        items = await store.load_progress(self.thread_id, sequence)
+        return items if entry.level.is_as_stored else once_only(items)
 
     def level(self, run: Run, *, at: NodePlan, state: Any) -> Level:
         operations, given = self.operations, self.options.max_node_hops
