@@ -24,3 +24,11 @@ def begun(ctx: Context) -> str:
     assert diary is not None
     diary.write("began", ctx.idempotency_key, "again" if ctx.is_recovery or ctx.attempt > 1 else "first")
     return ctx.idempotency_key
+
+
+async def give_once(ctx: Context) -> None:
+    """Do what must not be done twice: once it is known to be kept, it is not done again."""
+    diary = ctx.service(Diary)
+    assert diary is not None
+    await ctx.once("gift", lambda: diary.write("gave", ctx.idempotency_key, "gift"))
+    diary.write("kept", ctx.idempotency_key, "gift")

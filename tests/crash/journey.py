@@ -26,7 +26,7 @@ from strata import (
     timer,
     wait_for_event,
 )
-from tests.crash.diary import begun
+from tests.crash.diary import begun, give_once
 from tests.crash.plot import Job, Plot, Trail
 
 HOUR = timedelta(hours=1)
@@ -104,7 +104,9 @@ def echo(trip: Trip, word: str) -> Trip:
 
 @node
 async def leave(trip: Trip, ctx: Context) -> Trip:
-    return done(trip, ctx)
+    after = done(trip, ctx)
+    await give_once(ctx)
+    return after
 
 
 # Around it
@@ -145,6 +147,7 @@ def cut(trip: Trip, results: list[Trip]) -> Trip:
 @edge("settle")
 async def stutter(trip: Trip, ctx: Context) -> Trip:
     after = done(trip, ctx)
+    await give_once(ctx)
     if ctx.attempt == 1:
         raise TransientError("once more")
     return after

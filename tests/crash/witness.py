@@ -5,7 +5,8 @@ A step is committed when a record of the thread has its key in the trail. Then:
 * a key that was committed before a process began does not begin in it: no committed step is repeated;
 * when a step has begun, the steps before it are committed, and stay it: no committed step is lost;
 * the steps of a group or map are committed together;
-* a step that begins once more says that it may have run before.
+* a step that begins once more says that it may have run before;
+* what `ctx.once` has kept is not done again.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Witness:
         self._ways = {job.thread_id: job.way for job in jobs}
         self._read = 0
         self._begun: set[str] = set()
+        self._kept: set[str] = set()
         self._committed: dict[str, list[str]] = {}
 
     def look(self) -> None:
@@ -140,6 +142,10 @@ class Witness:
             if word == "began":
                 self._check_beginning(Step(subject), said, began, trails)
                 began.add(subject)
+            elif word == "gave":
+                assert subject not in self._kept, f"{subject} gave once more what was kept"
+            elif word == "kept":
+                self._kept.add(subject)
             elif said in {"Completed", "Cancelled"} and (self._durable or said == "Cancelled"):
                 assert logs[subject][-1]["status"] == ("completed" if said == "Completed" else "ended"), f"{subject}: {line}"
         self._begun |= began
