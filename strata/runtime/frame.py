@@ -28,6 +28,7 @@ from strata.ports.progress import Items
 from strata.runtime.leases import LeaseKeeper
 from strata.runtime.observers import watched
 from strata.runtime.options import CheckedOptions
+from strata.runtime.slot_metrics import measured
 
 if TYPE_CHECKING:
     from strata.runtime.operations import Operations
@@ -232,5 +233,10 @@ async def _slot(operations: Operations, mode: RunMode, thread_id: str, options: 
     whose = options.metadata.get(scheduler.tenant_key, tenant)
     slot = scheduler.slot(priority=options.priority, tenant=whose, deadline=left, clock=operations.clock)
     with operations.active.listed(thread_id, slot.cancel):  # a slot that was given stays given
-        async with slot as admission:
+        instrument, clock = operations.instrument, operations.clock
+        if instrument is None:
+            async with slot as admission:
+                yield admission.waited
+            return
+        async with measured(slot, name=scheduler.name, priority=options.priority, clock=clock, instrument=instrument) as admission:
             yield admission.waited
