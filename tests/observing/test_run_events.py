@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from strata import Backoff, Completed, Context, Event, Failed, FatalError, Runner, Scheduler, StateGraph, TransientError, branch
-from strata.ports.events import Interrupted, Resumed, RetryScheduled, RunCompleted, RunStarted
+from strata.ports.events import Interrupted, Resumed, RetryScheduled, RunStarted
 from strata.stores.memory import MemoryStore
 from strata.testing import EventRecorder, TestClock
 from tests.graphs.trails import Trail, adds, line, loop
@@ -190,12 +190,6 @@ async def test_ev10_a_bug_closes_its_node_and_the_run() -> None:
     assert seen.lines[1:] == ["NodeStarted A#1", f"NodeCompleted A#1 failed {text}", "CheckpointSaved failed A", f"RunCompleted failed {text}"]
 
 
-async def test_ev14_the_callers_run_id_is_on_every_event() -> None:
-    seen = Seen(line("A", "B"))
-    await seen.runner.run("t", Trail(), run_id="mine")
-    assert {event.run_id for event in seen.recorder.events} == {"mine"}
-
-
 async def test_ev20_a_map_tells_its_keys_and_its_items() -> None:
     assess = line("assess").compile(durable=False)
     graph = StateGraph(Trail).add_map(
@@ -282,27 +276,6 @@ def escalated(*, route: bool) -> StateGraph[Trail]:
     return graph.add_interrupt_boundary("Approve", on_reject="Revise", timeout=60, on_timeout="Escalate" if route else None)
 
 
-async def test_ev27_hs21_a_rejection_names_its_route() -> None:
-    seen = Seen(escalated(route=True))
-    await seen.runner.run("t", Trail())
-    seen.recorder.clear()
-    await seen.runner.resume("t", seen.graph.reject("ana"))
-    resumed = seen.only(Resumed)
-    assert (resumed.wake, resumed.is_approved, resumed.reviewer, resumed.rejected_to) == ("human", False, "ana", "Revise")
-    assert seen.only(RunStarted).node == "Revise"
-
-
-async def test_wt29_a_timeout_names_its_route() -> None:
-    seen = Seen(escalated(route=True))
-    await seen.runner.run("t", Trail())
-    seen.recorder.clear()
-    await seen.clock.advance(61)
-    await seen.runner.wake("t")
-    resumed = seen.only(Resumed)
-    assert (resumed.wake, resumed.timed_out_to, resumed.rejected_to) == ("timeout", "Escalate", None)
-    assert seen.only(RunStarted).node == "Escalate"
-
-
 @pytest.mark.parametrize("sweeps", [False, True])
 async def test_wt30_a_timeout_that_ends_the_thread_is_a_resume_by_hand_and_an_end_by_a_sweep(sweeps: bool) -> None:
     graph = line("Approve", "Publish").add_interrupt_boundary("Approve", timeout=60)
@@ -317,43 +290,3 @@ async def test_wt30_a_timeout_that_ends_the_thread_is_a_resume_by_hand_and_an_en
             assert [event async for event in events] == []
     mode, node = ("end", "Approve") if sweeps else ("resume", "Approve")
     assert seen.lines == [f"RunStarted {mode} {node}", "CheckpointSaved ended Approve", "RunCompleted cancelled (ended)"]
-
-
-async def test_en10_an_end_and_a_repeated_one() -> None:
-    work = line("Draft", "Approve", "Send").add_interrupt_boundary("Approve").compile(durable=False)
-    seen = Seen(StateGraph(Trail).add_subgraph("Work", work, enter=lambda state: state, leave=lambda _, child: child))
-    await seen.runner.run("t", Trail())
-    seen.recorder.clear()
-    await seen.runner.end("t")
-    assert seen.lines == ["RunStarted end Work", "CheckpointSaved ended Work/Approve", "RunCompleted cancelled (ended)"]
-    seen.recorder.clear()
-    await seen.runner.end("t")
-    assert seen.lines == ["RunStarted end Work", "RunCompleted cancelled (ended)"]
-
-
-async def test_rc26_a_recovery() -> None:
-    entered = asyncio.Event()
-
-    async def dies_once(state: Trail, ctx: Context) -> Trail:
-        if not ctx.is_recovery:
-            entered.set()
-            await asyncio.Event().wait()
-        return adds("B")(state)
-
-    seen = Seen(line("A").add_node("B", dies_once).add_edge("A", "B"), durable=True)
-    run = asyncio.create_task(seen.runner.run("t", Trail()))
-    await entered.wait()
-    run.cancel()
-    await asyncio.wait([run])
-    assert not any(isinstance(event, RunCompleted) for event in seen.recorder.events)
-    seen.recorder.clear()
-    await seen.runner.recover("t")
-    assert seen.lines == [
-        "RunStarted recover B",
-        "CheckpointSaved running A",
-        "Recovered B (1)",
-        "NodeStarted B#1",
-        "NodeCompleted B#1 committed",
-        "CheckpointSaved completed B",
-        "RunCompleted completed",
-    ]
