@@ -23,6 +23,7 @@ def run(arguments: Sequence[str]) -> int:
         vendor = (error.name or "").partition(".")[0]
         if vendor not in {"cyclopts", "rich"}:
             raise
-        print(f"the command line needs {vendor}, which is not installed: install strata with its extra `cli`, as in pip install '.[cli]' in a checkout", file=sys.stderr)
+        advice = "install strata with its extra `cli`, as in pip install '.[cli]' in a checkout"
+        print(f"the command line needs {vendor}, which is not installed: {advice}", file=sys.stderr)
         return 2
     return answer(arguments)

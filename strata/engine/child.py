@@ -59,7 +59,7 @@ def _child(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, scope
         at=start,
         state=state,
         limit=plan.hop_limit,
-        stores=run.durable,
+        stores=level.stores,
         scope=scope,
         parent=level,
         path=(*level.path, node.name),

@@ -20,7 +20,8 @@ class ChildFailed(NodeError):
         retry_after: float | None = None,
         nested: Checkpoint | None = None,
     ) -> None:
-        self.kind, self.retry_after, self.nested = kind, retry_after, nested
+        self.kind: Literal["transient", "fatal"] = kind
+        self.retry_after, self.nested = retry_after, nested
         super().__init__(text)
 
 

@@ -59,11 +59,7 @@ async def walk(run: Run, level: Level) -> Ending:
         if level.ending is not None:
             return level.ending
         if level.stores:
-            await run.recorder.append(running_record(level, run.stamp(), after=node.name))
-            if run.watch is not None:
-                run.watch.followed(level.path_of(node), level.path_of(level.at))
-            if run.channel is not None:
-                await _tell_recorded(run, level, node)
+            await _record(run, level, node)
         if node.inline is None and cancelling() > baseline:  # the handler swallowed it; what it returned has been kept
             raise asyncio.CancelledError
 
@@ -144,8 +140,12 @@ def _ending(run: Run, node: NodePlan, state: object, step: Step) -> Ending:
     return Paused(node=node, next_node=None if step is FINISH else step, wait=wait_of(node, state, run.clock.time()))
 
 
-async def _tell_recorded(run: Run, level: Level, node: NodePlan) -> None:
-    await emit(run, level, Committed(path=level.path_of(node), attempt=level.attempt, record=run.recorder.sequence, status="running"))
+async def _record(run: Run, level: Level, node: NodePlan) -> None:
+    await run.recorder.append(running_record(level, run.stamp(), after=node.name))
+    if run.watch is not None:
+        run.watch.followed(level.path_of(node), level.path_of(level.at))
+    if run.channel is not None:
+        await emit(run, level, Committed(path=level.path_of(node), attempt=level.attempt, record=run.recorder.sequence, status="running"))
 
 
 async def _left(run: Run, level: Level, node: NodePlan, error: Exception | asyncio.CancelledError) -> Ending | None:

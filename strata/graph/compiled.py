@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar
 
 from strata.graph.answers import Signal
 from strata.graph.state import State
@@ -56,18 +56,18 @@ class CompiledGraph(Generic[S]):
         "warnings",
     )
 
-    state: type[S]
+    state: type[S]  # not Final: mypy takes no type variables there
     codec: StateCodec[S]
-    entry: str
-    specs: Mapping[str, NodeSpec]
-    identity: Identity | None
-    max_node_hops: int | None
-    durable: bool
-    check: Check
-    migrate: Migration | None
-    warnings: tuple[Problem, ...]
-    exported: Definition
-    facts: GraphFacts
+    entry: Final[str]
+    specs: Final[Mapping[str, NodeSpec]]
+    identity: Final[Identity | None]
+    max_node_hops: Final[int | None]
+    durable: Final[bool]
+    check: Final[Check]
+    migrate: Final[Migration | None]
+    warnings: Final[tuple[Problem, ...]]
+    exported: Final[Definition]
+    facts: Final[GraphFacts]
 
     def __init__(
         self,
@@ -85,25 +85,23 @@ class CompiledGraph(Generic[S]):
         exported: Definition,
         facts: GraphFacts,
     ) -> None:
-        values = (
-            ("state", state),
-            ("codec", codec),
-            ("entry", entry),
-            ("specs", specs),
-            ("identity", identity),
-            ("max_node_hops", max_node_hops),
-            ("durable", durable),
-            ("check", check),
-            ("migrate", migrate),
-            ("warnings", warnings),
-            ("exported", exported),
-            ("facts", facts),
-        )
-        for name, value in values:
-            object.__setattr__(self, name, value)
+        self.state = state
+        self.codec = codec
+        self.entry = entry
+        self.specs = specs
+        self.identity = identity
+        self.max_node_hops = max_node_hops
+        self.durable = durable
+        self.check = check
+        self.migrate = migrate
+        self.warnings = warnings
+        self.exported = exported
+        self.facts = facts
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a compiled graph cannot change: compile another one instead of setting '{name}'")
+        if hasattr(self, name):
+            raise AttributeError(f"a compiled graph cannot change: compile another one instead of setting '{name}'")
+        super().__setattr__(name, value)
 
     def definition(self) -> Definition:
         """The exported graph, with its identity (strata-graph.md 4.3)."""

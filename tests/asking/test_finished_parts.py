@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,8 @@ async def test_dur_05_a_recovery_runs_only_what_had_not_finished(graph_of: Any, 
     work = Work()
     runner = Runner(graph_of(work), store)
     work.hangs = True
-    for start in (lambda: runner.run("t", Trail()), lambda: runner.recover("t")):
+    starts: list[Callable[[], Coroutine[Any, Any, object]]] = [lambda: runner.run("t", Trail()), lambda: runner.recover("t")]
+    for start in starts:
         work.reached.clear()
         run = asyncio.create_task(start())
         await work.reached.wait()

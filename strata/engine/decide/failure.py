@@ -97,8 +97,7 @@ def _kind(error: Exception, policy: RecoverySpec | None) -> Kind:
         return error.kind
     if isinstance(error, FatalError) or policy is None or policy.is_transient is None:
         return "fatal"
-    is_transient = policy.is_transient(error)
-    return "transient" if is_transient else "fatal"
+    return "transient" if policy.is_transient(error) else "fatal"
 
 
 def _policy_failed(policy: str, raised: Exception, about: Exception) -> PolicyFailed:
