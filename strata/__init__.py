@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from strata.engine.outcomes import Cancelled, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
-    from strata.engine.stream import Committed, NodeEnded, NodeFailed, NodeStarted, Retried, StreamEvent, Token
+    from strata.engine.stream import Committed, Diagnostic, NodeEnded, NodeFailed, NodeStarted, Retried, StreamEvent, Token
     from strata.errors import (
         BadItems,
         CannotAsk,
@@ -146,6 +146,7 @@ __all__ = [
     "CheckpointStore",
     "Committed",
     "Completed",
+    "Diagnostic",
     "Failed",
     "HopLimitExceeded",
     "Interrupted",
@@ -247,6 +248,7 @@ MODULES = {
     "Context": "strata.graph.context",
     "Decision": "strata.graph.answers",
     "Definition": "strata.graph.definition",
+    "Diagnostic": "strata.engine.stream",
     "Event": "strata.graph.answers",
     "Failed": "strata.engine.outcomes",
     "HopLimitExceeded": "strata.engine.outcomes",

@@ -43,7 +43,7 @@ GRAPHS = """
 """
 RUNNING = """
     Runner Lease Scheduler ThreadQuery Thread Record Outcome Completed Interrupted Failed HopLimitExceeded Cancelled
-    StreamEvent Token NodeStarted NodeEnded Retried NodeFailed Committed WakeReport RecoveryReport
+    StreamEvent Token NodeStarted NodeEnded Retried NodeFailed Diagnostic Committed WakeReport RecoveryReport
 """
 ERRORS = """
     StrataError GraphInvalid GraphWarning TransientError FatalError ThreadNotFound ThreadExists ThreadRunning NotRunning ThreadFinished
@@ -167,6 +167,8 @@ METHODS: dict[type, dict[str, str]] = {
     Context: {
         "raise_if_cancelled": "()",
         "service": "(type_, /)",
+        "diagnostic": "(message, /, **details)",
+        "diagnostic_sync": "(message, /, **details)",
         "token": "(text, /)",
         "token_sync": "(text, /)",
         "interrupt": "(question, /, *, returns=UNSET, key=None)",

@@ -21,7 +21,7 @@ from strata.engine.interrupt import Scope
 from strata.engine.kept import ONCE
 from strata.engine.level import Level
 from strata.engine.run import Run
-from strata.engine.stream import Channel, Token
+from strata.engine.stream import Channel, Diagnostic, StreamEvent, Token
 from strata.errors import CannotAsk, Pause
 from strata.graph.answers import Decision
 from strata.graph.context import Context, LastFailure
@@ -170,13 +170,16 @@ class NodeContext(Context):
             await channel.put(self._token(text), is_open=self._is_open)
 
     def token_sync(self, text: str, /) -> None:
-        channel = self._reader()
-        if channel is None:
-            return
-        if self._is_on_loop():
-            channel.put_now(self._token(text))
-        else:
-            self._put_from_thread(channel, self._token(text))
+        if (channel := self._reader()) is not None:
+            self._put_in_sync(channel, self._token(text))
+
+    async def diagnostic(self, message: str, /, **details: object) -> None:
+        if (channel := self._reader()) is not None:
+            await channel.put(self._diagnostic(message, details), is_open=self._is_open)
+
+    def diagnostic_sync(self, message: str, /, **details: object) -> None:
+        if (channel := self._reader()) is not None:
+            self._put_in_sync(channel, self._diagnostic(message, details))
 
     def _ask(self, question: object, returns: Any, key: str | None) -> Any:
         if self._path is not None or self._level.is_item:
@@ -256,8 +259,14 @@ class NodeContext(Context):
 
         look()
 
-    def _put_from_thread(self, channel: Channel, token: Token) -> None:
-        put = asyncio.run_coroutine_threadsafe(channel.put(token, is_open=self._is_open), self._loop)
+    def _put_in_sync(self, channel: Channel, event: StreamEvent) -> None:
+        if self._is_on_loop():
+            channel.put_now(event)
+        else:
+            self._put_from_thread(channel, event)
+
+    def _put_from_thread(self, channel: Channel, event: StreamEvent) -> None:
+        put = asyncio.run_coroutine_threadsafe(channel.put(event, is_open=self._is_open), self._loop)
         puts = self._puts = self._puts or set()
         puts.add(put)
         try:
@@ -275,6 +284,9 @@ class NodeContext(Context):
 
     def _token(self, text: str) -> Token:
         return Token(path=self.path, attempt=self.attempt, text=text)
+
+    def _diagnostic(self, message: str, details: Mapping[str, object]) -> Diagnostic:
+        return Diagnostic(path=self.path, attempt=self.attempt, message=message, details=details)
 
     def _is_on_loop(self) -> bool:
         try:

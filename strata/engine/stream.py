@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -32,6 +32,13 @@ class Token(StreamEvent, frozen=True, kw_only=True):
     """Text that a handler sent."""
 
     text: str
+
+
+class Diagnostic(StreamEvent, frozen=True, kw_only=True):
+    """What a handler says of its work, for people who watch and programs that show progress; it is stored nowhere."""
+
+    message: str
+    details: Mapping[str, object]
 
 
 class NodeEnded(StreamEvent, frozen=True, kw_only=True):
@@ -63,7 +70,7 @@ class Committed(StreamEvent, frozen=True, kw_only=True):
 
 
 class Channel:
-    """The buffer. A full one makes producers wait, or drops tokens where `overflow` says so; nobody waits once it is closed."""
+    """The buffer. A full one makes producers wait, or drops what handlers send where `overflow` says so; nobody waits once it is closed."""
 
     def __init__(self, *, overflow: Overflow, select: Collection[type[StreamEvent]] | None) -> None:
         self._queue: asyncio.Queue[StreamEvent | None] = asyncio.Queue()
@@ -80,7 +87,7 @@ class Channel:
 
         What is no longer `is_open` when there is room is dropped: the attempt that it comes from is over.
         """
-        waits = isinstance(event, self._select) and not (self._drops and isinstance(event, Token))
+        waits = isinstance(event, self._select) and not (self._drops and isinstance(event, Token | Diagnostic))
         while waits and self._is_full and not self._closed:
             await self._a_place()
         if self._closed:

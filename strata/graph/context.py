@@ -141,6 +141,17 @@ class Context(ABC):
         """`token` for a sync handler."""
 
     @abstractmethod
+    async def diagnostic(self, message: str, /, **details: object) -> None:
+        """Tell the run's reader how the work goes, waiting while its buffer is full; without a reader it goes nowhere.
+
+        It comes as a `Diagnostic` with the same message and details, and is stored nowhere.
+        """
+
+    @abstractmethod
+    def diagnostic_sync(self, message: str, /, **details: object) -> None:
+        """`diagnostic` for a sync handler."""
+
+    @abstractmethod
     async def sleep(self, seconds: float, /) -> None:
         """Sleep on the run's clock."""
 

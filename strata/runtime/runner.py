@@ -235,7 +235,7 @@ class Runner(Generic[S]):
         """`run`, with its events to read: `async with runner.stream(...) as events`.
 
         `select` are the kinds of events wanted (None: all). A full buffer (1,024) makes the run wait, or loses tokens
-        with `overflow="drop"`.
+        and diagnostics with `overflow="drop"`.
         """
 
         async def start(channel: Channel) -> Outcome[S]:

@@ -55,12 +55,13 @@ class TestContext(Context):
 
     Attributes:
         tokens: all that was sent with `token` and `token_sync`, whether or not `streaming` is set.
+        diagnostics: the messages and details sent with `diagnostic` and `diagnostic_sync`.
         asked: the questions, answered or not; one without an answer raises `Pause`.
         kept: the results of what was done `once`, by key; what a test puts there is not done.
         slept: the seconds of each sleep; none of them takes time unless `clock` was given.
     """
 
-    __slots__ = ("_answers", "_fields", "_is_cancelled", "_node", "asked", "kept", "slept", "tokens")
+    __slots__ = ("_answers", "_fields", "_is_cancelled", "_node", "asked", "diagnostics", "kept", "slept", "tokens")
     __test__ = False  # for pytest, which collects what is called Test...
 
     def __init__(self, node: str, fields: ContextFields) -> None:
@@ -68,6 +69,7 @@ class TestContext(Context):
         self._fields = fields
         self._is_cancelled = fields.get("cancelled", False)
         self.tokens: list[str] = []
+        self.diagnostics: list[tuple[str, Mapping[str, object]]] = []
         self.slept: list[float] = []
         self.kept: dict[str, Any] = {}
         self.asked: list[object] = []
@@ -155,6 +157,12 @@ class TestContext(Context):
 
     def token_sync(self, text: str, /) -> None:
         self.tokens.append(text)
+
+    async def diagnostic(self, message: str, /, **details: object) -> None:
+        self.diagnostics.append((message, details))
+
+    def diagnostic_sync(self, message: str, /, **details: object) -> None:
+        self.diagnostics.append((message, details))
 
     async def _once(self, key: str, fn: Callable[[], Any]) -> Any:
         if key not in self.kept:

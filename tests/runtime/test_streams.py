@@ -13,6 +13,7 @@ from strata import (
     Committed,
     Completed,
     Context,
+    Diagnostic,
     Failed,
     Interrupted,
     NodeEnded,
@@ -127,6 +128,24 @@ async def test_tokens_come_from_threads_and_from_inline_nodes_too() -> None:
     graph = StateGraph(Trail).add_node("Thread", talk).add_node("Inline", talk, inline=True).add_edge("Thread", "Inline").compile()
     async with Runner(graph).stream("t", Trail(), select=[Token]) as events:
         assert [told(event) async for event in events] == ["Thread a", "Thread b", "Thread c", "Inline a", "Inline b", "Inline c"]
+
+
+async def test_diagnostics_come_with_their_details_from_every_kind_of_handler() -> None:
+    async def search(state: Trail, ctx: Context) -> Trail:
+        await ctx.diagnostic("found", documents=3)
+        return state
+
+    def rank(state: Trail, ctx: Context) -> Trail:
+        ctx.diagnostic_sync("ranked", by=["date", "size"])
+        return state
+
+    graph = StateGraph(Trail).add_node("Search", search).add_node("Thread", rank).add_node("Inline", rank, inline=True)
+    runner = Runner(graph.add_edge("Search", "Thread").add_edge("Thread", "Inline").compile())
+    assert isinstance(await runner.run("t", Trail()), Completed)
+    async with runner.stream("u", Trail(), select=[Diagnostic]) as events:
+        seen = [(event.path, event.message, event.details) async for event in events if isinstance(event, Diagnostic)]
+    ranked = ("ranked", {"by": ["date", "size"]})
+    assert seen == [("Search", "found", {"documents": 3}), ("Thread", *ranked), ("Inline", *ranked)]
 
 
 async def test_ex58_a_reader_that_waits_loses_nothing() -> None:

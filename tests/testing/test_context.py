@@ -28,6 +28,7 @@ class Laser(Printer):
 async def write(essay: Essay, ctx: Context) -> Essay:
     for word in ("Rivers", "flow"):
         await ctx.token(word)
+    await ctx.diagnostic("written", words=2)
     await ctx.sleep(30)
     return essay.replace(words=2)
 
@@ -36,6 +37,7 @@ async def test_a_node_is_called_with_it_and_its_tokens_are_kept() -> None:
     ctx = context("write")
     assert await write(Essay(title="Rivers"), ctx) == Essay(title="Rivers", words=2)
     assert ctx.tokens == ["Rivers", "flow"]
+    assert ctx.diagnostics == [("written", {"words": 2})]
     assert ctx.slept == [30]
 
 
