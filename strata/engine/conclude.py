@@ -7,6 +7,7 @@ from typing import Any, assert_never
 
 from strata.checkpoint.record import Checkpoint
 from strata.engine.call import emit
+from strata.engine.decide.failure import Failure
 from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.level import Level
 from strata.engine.outcomes import Cancelled, CancelReason, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
@@ -27,7 +28,10 @@ async def conclude(run: Run, level: Level, ending: Ending) -> Outcome[Any]:
     if isinstance(ending, NodeFailedForGood):
         failure = ending.failure
         logger.error("thread '%s' failed at node '%s': %s", run.thread_id, level.path_of(level.at), failure.message, exc_info=failure.error)
-    record = record_of(level, ending, run.stamp())
+    try:
+        record = record_of(level, ending, run.stamp())
+    except StateRefused as error:  # a handler changed it in place, in a run that keeps no bytes between nodes
+        return _unrecorded(run, level, ending, error)
     if isinstance(ending, Stopped) and ending.reason == "lease_lost":  # from then on nothing is written
         return _cancelled(run, level, "lease_lost", record.waiting_at)
     try:
@@ -84,7 +88,7 @@ async def record_abandoned(run: Run, level: Level) -> None:
         await conclude(run, level, Stopped("requested") if level.ending is None else level.ending)
     except Superseded:
         pass  # the thread is another run's by now
-    except (StoreError, StateRefused) as error:
+    except StoreError as error:
         logger.error("thread '%s' was abandoned, and where it stood could not be stored: %s", run.thread_id, error)
 
 
@@ -116,6 +120,14 @@ def _failed(run: Run, level: Level, ending: NodeFailedForGood) -> Failed[Any]:
         retry_after=failure.retry_after,
         error=failure.error,
     )
+
+
+def _unrecorded(run: Run, level: Level, ending: Ending, error: StateRefused) -> Failed[Any]:
+    """Nothing can be stored of where the run stopped: only its caller, and the log, hear of it."""
+    logger.error("thread '%s' has no record of its stop at node '%s': %s", run.thread_id, level.path_of(level.at), error)
+    if isinstance(ending, NodeFailedForGood):
+        return _failed(run, level, ending)
+    return _failed(run, level, NodeFailedForGood(Failure(error=error, message=str(error), kind="fatal", counted=True)))
 
 
 def _over_limit(run: Run, level: Level) -> HopLimitExceeded[Any]:

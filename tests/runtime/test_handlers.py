@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from strata import (
@@ -656,6 +657,32 @@ async def test_mig_01_mig_06_what_is_no_state_fails_the_node_and_is_not_stored(h
     last = (await checkpoints(store))[-1]
     assert (last.status, last.suspended_node) == ("failed", "B")
     assert bytes(last.frozen_state) == b'{"trail":"A","n":1}'
+
+
+class Basket(State):
+    items: list[Any] = msgspec.field(default_factory=list)
+
+
+def keep(state: Basket) -> Basket:
+    return state
+
+
+async def put_lock(state: Basket) -> Basket:
+    state.items.append(threading.Lock())
+    return state
+
+
+async def test_a_run_whose_state_was_made_unstorable_in_place_ends_with_words_though_nothing_can_be_recorded() -> None:
+    store = MemoryStore()
+    graph = StateGraph(Basket).add_node("Put", put_lock).add_node("Ask", keep, inline=True).add_node("Send", keep, inline=True)
+    graph.add_edge("Put", "Ask").add_edge("Ask", "Send")
+    runner = Runner(graph.add_interrupt_boundary("Ask").compile(durable=False), store)
+    outcome = await runner.run("t", Basket())
+    assert isinstance(outcome, Failed)
+    assert isinstance(outcome.error, StateRefused)
+    assert (outcome.path, outcome.kind) == ("Ask", "fatal")
+    assert "Basket.items[0]: " in outcome.message
+    assert await checkpoints(store) == []
 
 
 async def test_a_boundary_that_returns_what_cannot_be_stored_does_not_pause() -> None:
