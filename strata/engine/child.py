@@ -67,8 +67,8 @@ def _child(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, scope
     if resumed is not None:
         child.go_on(resumed)
         child.restore()  # an earlier attempt may have changed it in place
-        if level.recovering:
-            child.recover()
+    if level.recovering:  # also where it is entered anew: it may have been entered before it had a record
+        child.recover()
     return child
 
 
