@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
@@ -121,7 +120,9 @@ async def _write_first(run: Run, first: First) -> None:
 async def _walk_or_abandon(run: Run, level: Level) -> Ending:
     try:
         return await walk(run, level)
-    except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+    except Exception:  # from saving: nothing more can be written
+        raise
+    except BaseException:  # a cancellation, Ctrl-C, or what a handler raises that is no Exception
         level.interrupt.calling = False
         if not run.durable:
             await _shielded(record_abandoned(run, level))

@@ -228,9 +228,13 @@ async def test_an_abandonment_at_the_256th_hop_counts_no_hop_that_was_not_made()
     assert record.metadata == {"cancel_reason": "requested", "strata.hops": str(len(hops))}
 
 
+class OutOfHere(BaseException):
+    """As libraries have them that want nobody to catch them."""
+
+
 @pytest.mark.parametrize("inline", [True, False])
 @pytest.mark.parametrize("durable", [True, False])
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, OutOfHere])
 async def test_what_ends_the_program_goes_up_and_abandons_the_run(error: type[BaseException], durable: bool, inline: bool) -> None:
     def leaves(state: Trail) -> Trail:
         raise error
