@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 from strata.engine.decide.joining import PartResult
@@ -34,7 +35,10 @@ async def keeping_finished(
     if run.progress is None or not fanout.keep_progress:
         yield part
         return
-    finished = _Finished(run.progress, level, f"{level.path_of(node)}#{level.hop_chain}", codec)
+    if (place := _place_of(level, node)) is None:
+        yield part
+        return
+    finished = _Finished(run.progress, level, place, codec)
     if level.attempt > 1:
         finished.forget(names)
 
@@ -53,6 +57,21 @@ async def keeping_finished(
         await finished.write_all()
         raise
     await finished.stop()  # the node's own record is next, and says it all
+
+
+def _place_of(level: Level, node: NodePlan) -> str | None:
+    """Names this execution of the node, and inside another node the state that its parts start from too.
+
+    The nodes before it in there may run again, with a retry of the node around it or a recovery, and give another state:
+    parts of two states are never merged. None where the state cannot be told.
+    """
+    place = f"{level.path_of(node)}#{level.hop_chain}"
+    if level.parent is None:  # its state is that of the record on which the progress lies
+        return place
+    try:
+        return f"{place}@{sha256(level.plan.codec.encode(level.state)).hexdigest()}"
+    except StateRefused:
+        return None
 
 
 class _Finished:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from strata import Completed, Context, Failed, FatalError, Runner, StateGraph, TransientError, branch
+from strata import Backoff, Completed, Context, Failed, FatalError, Runner, StateGraph, TransientError, branch
 from strata.stores import StoreBase
 from strata.stores.memory import MemoryStore
 from strata.stores.sqlite import SqliteStore
@@ -22,11 +22,11 @@ class Work:
     def __init__(self, *errors: BaseException) -> None:
         self.errors = list(errors)
         self.ran: list[str] = []
-        self.hangs = False
+        self.hangs = self.moves = False
         self.reached = asyncio.Event()
 
     async def part(self, state: Trail, ctx: Context) -> Trail:
-        name = ctx.path.split("/")[1]
+        name = ctx.path.split("/")[1] if "/G/" not in ctx.path else ctx.path[-1]
         self.ran.append(name)
         if name == "c":
             await asyncio.sleep(0)
@@ -124,3 +124,50 @@ async def test_what_has_committed_leaves_nothing_behind(store: StoreBase) -> Non
     sequence = (await runner.thread("t")).sequence
     assert sequence is not None
     assert [await store.load_progress("t", number) for number in range(sequence + 1)] == [{}] * (sequence + 1)
+
+
+def nested(work: Work, around: str) -> Any:
+    """The group inside another node, behind a node that gives another state whenever it runs."""
+    runs: list[int] = []
+
+    def counts(state: Trail) -> Trail:
+        runs.append(1)
+        return state.replace(n=len(runs) if work.moves else 1)
+
+    child = StateGraph(Trail).add_node("Count", counts).add_parallel_group("G", [branch(name, work.part) for name in "abc"], joins_alike)
+    inner = child.add_edge("Count", "G").compile(id="inner", version="1")
+    graph = StateGraph(Trail)
+    if around == "subgraph":
+        graph.add_subgraph("M", inner, enter=lambda state: state, leave=lambda _, inside: inside)
+    else:
+        graph.add_map("M", inner, items=lambda _: ["x"], key=str, enter=lambda state, _: state, merge=lambda _, results: results[0])
+    return graph.set_recovery_policy("M", retries=1, backoff=Backoff(initial=0.001, maximum=0.01)).compile(id="parts", version="1")
+
+
+def joins_alike(state: Trail, results: list[Trail]) -> Trail:
+    assert {result.n for result in results} == {state.n}, "parts of two states were merged"
+    return joins(state, results)
+
+
+@pytest.mark.parametrize("around", ["subgraph", "map"])
+async def test_a_retry_around_a_group_never_mixes_parts_of_two_states(around: str, store: StoreBase) -> None:
+    work = Work(TransientError("one"))
+    work.moves = True
+    done = await Runner(nested(work, around), store).run("t", Trail())
+    assert isinstance(done, Completed)
+    assert work.ran == ["a", "b", "c", "a", "b", "c"]
+
+
+@pytest.mark.parametrize(("moves", "ran"), [(True, ["a", "b", "c", "a", "b", "c"]), (False, ["a", "b", "c", "c"])])
+async def test_a_recovery_of_an_item_keeps_the_parts_of_a_group_in_it_only_with_their_state(moves: bool, ran: list[str], store: StoreBase) -> None:
+    work = Work()
+    work.moves, work.hangs = moves, True
+    runner = Runner(nested(work, "map"), store)
+    run = asyncio.create_task(runner.run("t", Trail()))
+    await work.reached.wait()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    work.hangs = False
+    assert isinstance(await runner.recover("t"), Completed)
+    assert work.ran == ran
