@@ -18,6 +18,7 @@ from typing import Any
 
 HOPS = 1_000  # of a run that is not stored on disk
 DURABLE_HOPS = 300
+FAN = 1_000  # tasks at once, and their join
 THREADS = 200  # runs at once, of THREAD_HOPS each
 THREAD_HOPS = 50
 RESUMES = 30

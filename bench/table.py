@@ -36,6 +36,8 @@ ROWS = (
     _row("w2 full", "us/hop", 4.0, peers="w2", strata="w2__full"),
     _row("w3", "us/hop", 1.25),
     _row("w3n", "us/hop", 1.4),
+    _row("w6", "us/task", 2.0, beats_rust=False, rust="", burr=""),
+    _row("w6 map", "us/task", 2.0, beats_rust=False, peers="w6", strata="w6__map", rust="", burr=""),
     _row("w7", "us/step", 1.8),
     _row("w9", "us/resume", 1.5),
     _row("w9 durable", "us/resume", 1.3, peers="w9", limit="w9__durable", strata="w9__durable", rust="w9__durable"),

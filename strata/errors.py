@@ -89,7 +89,7 @@ class ThreadExists(Refused):
         self.thread_id, self.state_name, self.sequence = thread_id, state_name, sequence
         super().__init__(
             f"thread '{thread_id}' exists and has not finished: its latest checkpoint is {state_name}; "
-            f"continue it with resume() or recover(), finish it with end(), use another id, or pass start_over=True"
+            f"continue it with resume(), signal(), wake() or recover(), finish it with end(), use another id, or pass start_over=True"
         )
 
 

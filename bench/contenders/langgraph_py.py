@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 import sqlite3
 from collections.abc import Callable
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.types import Command, Send, interrupt
 
 import measure
 from measure import (
     BIG,
     BIG_TEXT,
     DURABLE_HOPS,
+    FAN,
     HOPS,
     RESUMES,
     SMALL,
@@ -36,6 +38,10 @@ from measure import (
 
 class Counter(TypedDict):
     count: int
+
+
+class Fan(TypedDict):
+    doubled: Annotated[list[int], operator.add]
 
 
 class Chat(TypedDict):
@@ -108,6 +114,25 @@ def w1s() -> Result:
         assert graph.invoke({"count": 0}, settings())["count"] == HOPS
 
     return timed_sync(run, HOPS)
+
+
+async def w6() -> Result:
+    async def double(task: dict[str, int]) -> dict[str, list[int]]:
+        return {"doubled": [task["number"] * 2]}
+
+    async def tasks(state: Fan) -> list[Send]:
+        return [Send("double", {"number": number}) for number in range(FAN)]
+
+    graph = StateGraph(Fan)
+    graph.add_node("double", double)
+    graph.add_conditional_edges(START, tasks, ["double"])
+    graph.add_edge("double", END)
+    compiled = graph.compile()
+
+    async def run(_: int) -> None:
+        assert sum((await compiled.ainvoke({"doubled": []}, settings()))["doubled"]) == FAN * (FAN - 1)
+
+    return await timed(run, FAN)
 
 
 async def w2() -> Result:

@@ -15,6 +15,7 @@ from measure import (
     BIG,
     BIG_TEXT,
     DURABLE_HOPS,
+    FAN,
     HOPS,
     RESUMES,
     SMALL,
@@ -133,6 +134,20 @@ def w1s() -> Result:
         assert state.count == HOPS
 
     return timed_sync(run, HOPS, runs=30, warm=5)
+
+
+async def double(number: int) -> Counter:
+    state = Counter()
+    state.count = number * 2
+    return state
+
+
+async def w6() -> Result:
+    async def run(_: int) -> None:
+        results = await asyncio.gather(*[double(number) for number in range(FAN)])
+        assert sum(result.count for result in results) == FAN * (FAN - 1)
+
+    return await timed(run, FAN, runs=30, warm=5)
 
 
 async def hops(count: int, save: Callable[[int, Chat], Awaitable[object] | None]) -> None:

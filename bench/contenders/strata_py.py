@@ -8,8 +8,9 @@ from typing import Literal
 import msgspec
 
 import measure
-from measure import BIG, BIG_TEXT, DURABLE_HOPS, HOPS, RESUMES, SMALL, SMALL_TEXT, THREAD_HOPS, THREADS, WARM_RESUMES, Result, database, timed
-from strata import CompiledGraph, Runner, State, StateGraph, boundary, edge, node, when
+from measure import BIG, BIG_TEXT, DURABLE_HOPS, FAN, HOPS, RESUMES, SMALL, SMALL_TEXT, THREAD_HOPS, THREADS, WARM_RESUMES, Result, database, timed
+from strata import CompiledGraph, Runner, State, StateGraph, boundary, branch, edge, node, when
+from strata.graph.bodies import Branch
 from strata.stores.memory import MemoryStore
 from strata.stores.sqlite import SqliteStore
 
@@ -134,6 +135,59 @@ async def w1s() -> Result:
         assert outcome.unwrap().count == HOPS
 
     return await timed(run, HOPS, runs=30, warm=5)
+
+
+def doubling(number: int) -> Branch[Counter]:
+    async def double(state: Counter) -> Counter:
+        return state.replace(count=number * 2)
+
+    return branch(f"b{number}", double)
+
+
+def total(state: Counter, results: list[Counter]) -> Counter:
+    return state.replace(count=sum(result.count for result in results))
+
+
+async def w6() -> Result:
+    runner = Runner(StateGraph(Counter).add_parallel_group("fan", [doubling(number) for number in range(FAN)], total).compile())
+
+    async def run(number: int) -> None:
+        assert (await runner.run(f"t{number}", Counter())).unwrap().count == FAN * (FAN - 1)
+
+    return await timed(run, FAN, runs=30, warm=5)
+
+
+class Fan(State):
+    size: int
+    total: int = 0
+
+
+@node
+async def double(state: Counter) -> Counter:
+    return state.replace(count=state.count * 2)
+
+
+def grand_total(state: Fan, results: list[Counter]) -> Fan:
+    return state.replace(total=sum(result.count for result in results))
+
+
+async def w6__map() -> Result:
+    item = StateGraph(Counter).start(double).compile()
+    fan = StateGraph(Fan).add_map(
+        "fan",
+        item,
+        items=lambda state: range(state.size),
+        key=str,
+        enter=lambda state, number: Counter(count=number),
+        merge=grand_total,
+        max_concurrency=None,
+    )
+    runner = Runner(fan.compile())
+
+    async def run(number: int) -> None:
+        assert (await runner.run(f"t{number}", Fan(size=FAN))).unwrap().total == FAN * (FAN - 1)
+
+    return await timed(run, FAN, runs=30, warm=5)
 
 
 async def chain(runner: Runner[Chat], hops: int, *, runs: int, warm: int = 1) -> Result:

@@ -42,7 +42,7 @@ async def conclude(run: Run, level: Level, ending: Ending) -> Outcome[Any]:
         await run.progress.keep(level.kept.parts)
     if run.channel is not None:
         path = "/".join(record.waiting_at)
-        await emit(run, level, Committed(path=path, attempt=level.attempt, record=run.recorder.sequence, status=record.status))
+        await emit(run, level, Committed(path=path, attempt=level.attempt_at(level.at), record=run.recorder.sequence, status=record.status))
     return outcome_of(run, level, ending, record)
 
 

@@ -64,7 +64,7 @@ class Level:
         hops: nodes started at this level, the one that runs included.
         limit: how many there may be; `horizon` is when the walk looks around next, at the latest then.
         counts: records of this level name the hops (strata-checkpoint.md 11).
-        attempt: of the node that runs, from 1.
+        attempt: of the latest node that counts them, from 1; see `attempt_at`.
         decision: the level's latest answer, as recorded.
         last_failure: what the node that runs is the fallback for.
         inside: the stored child that the first node goes on with, where that is a subgraph node.
@@ -161,6 +161,10 @@ class Level:
         """Go on at the fallback of the node that failed, with the state from before it."""
         self.at, self.inside, self.last_failure, self.has_entered = fallback, None, failure, True
         self._forget()
+
+    def attempt_at(self, node: NodePlan) -> int:
+        """The attempt of `node` that ran last; one without a policy runs once, and may run without setting `attempt`."""
+        return 1 if node.recovery is None else self.attempt
 
     def leave_entry(self) -> None:
         """A node has committed: the next one is like any other. An item's nodes all may have run before, if one may."""

@@ -96,7 +96,7 @@ async def _announced(run: Run, level: Level, node: NodePlan) -> Stopped | None:
 
 async def _announce_end(run: Run, level: Level, node: NodePlan) -> None:
     """Tell the reader that the node has ended. The level has left it: a run that is abandoned here does not stand at the node."""
-    await emit(run, level, NodeEnded(path=level.path_of(node), attempt=level.attempt, node=node.name))
+    await emit(run, level, NodeEnded(path=level.path_of(node), attempt=level.attempt_at(node), node=node.name))
 
 
 def _commit(run: Run, level: Level, node: NodePlan, result: object) -> None:
@@ -145,7 +145,7 @@ async def _record(run: Run, level: Level, node: NodePlan) -> None:
     if run.watch is not None:
         run.watch.followed(level.path_of(node), level.path_of(level.at))
     if run.channel is not None:
-        await emit(run, level, Committed(path=level.path_of(node), attempt=level.attempt, record=run.recorder.sequence, status="running"))
+        await emit(run, level, Committed(path=level.path_of(node), attempt=level.attempt_at(node), record=run.recorder.sequence, status="running"))
 
 
 async def _left(run: Run, level: Level, node: NodePlan, error: Exception | asyncio.CancelledError) -> Ending | None:
@@ -166,9 +166,9 @@ async def _left(run: Run, level: Level, node: NodePlan, error: Exception | async
     if scope.reason is not None:  # an error that comes while the level is being stopped is the handler's way of stopping
         level.hops -= 1
         return Stopped(scope.reason, error.nested if isinstance(error, ChildStopped) else None)
-    failure, falls_back = judge_at_end(error, node.recovery, attempts=level.attempt)
+    failure, falls_back = judge_at_end(error, node.recovery, attempts=level.attempt_at(node))
     if run.channel is not None:
-        await emit(run, level, NodeFailed(path=level.path_of(node), attempt=level.attempt, node=node.name, message=failure.message))
+        await emit(run, level, NodeFailed(path=level.path_of(node), attempt=level.attempt_at(node), node=node.name, message=failure.message))
     if node.fallback is not None and falls_back:
         level.take_fallback(node.fallback, _last_failure(level, node, failure))
         return None

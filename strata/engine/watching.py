@@ -41,7 +41,7 @@ async def watched_hop(run: Run, level: Level, node: NodePlan, work: Work, commit
             if level.scope.reason is not None:
                 watch.completed("cancelled")
                 raise
-            failure, falls_back = judge_at_end(_named(error, node), node.recovery, attempts=level.attempt)
+            failure, falls_back = judge_at_end(_named(error, node), node.recovery, attempts=level.attempt_at(node))
             fallback = node.fallback.name if node.fallback is not None and falls_back else None
             watch.completed("failed", error=failure.message, error_type=error_type(failure), fallback=fallback)
             raise

@@ -171,7 +171,7 @@ async def test_run_of_a_thread_that_waits() -> None:
         await runner.run("essay-1", Essay(min_score=3))
     assert told(caught.value) == (
         "strata.errors.ThreadExists: thread 'essay-1' exists and has not finished: its latest checkpoint is interrupted; "
-        "continue it with resume() or recover(), finish it with end(), use another id, or pass start_over=True"
+        "continue it with resume(), signal(), wake() or recover(), finish it with end(), use another id, or pass start_over=True"
     )
 
 

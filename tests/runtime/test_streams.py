@@ -9,12 +9,14 @@ from collections.abc import Callable, Coroutine
 import pytest
 
 from strata import (
+    Backoff,
     Cancelled,
     Committed,
     Completed,
     Context,
     Diagnostic,
     Failed,
+    FatalError,
     Interrupted,
     NodeEnded,
     NodeFailed,
@@ -29,6 +31,7 @@ from strata import (
     ThreadExists,
     ThreadNotFound,
     Token,
+    TransientError,
 )
 from strata.stores.memory import MemoryStore
 from tests.clocks import HandClock, settle
@@ -128,6 +131,43 @@ async def test_tokens_come_from_threads_and_from_inline_nodes_too() -> None:
     graph = StateGraph(Trail).add_node("Thread", talk).add_node("Inline", talk, inline=True).add_edge("Thread", "Inline").compile()
     async with Runner(graph).stream("t", Trail(), select=[Token]) as events:
         assert [told(event) async for event in events] == ["Thread a", "Thread b", "Thread c", "Inline a", "Inline b", "Inline c"]
+
+
+async def test_the_attempts_of_a_retried_node_are_not_those_of_the_nodes_behind_it() -> None:
+    tries = 0
+
+    async def busy(state: Trail) -> Trail:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise TransientError("busy")
+        return state
+
+    graph = StateGraph(Trail).add_node("Busy", busy).add_node("Async", adds("A")).add_node("Inline", adds("I"), inline=True)
+    graph.add_edge("Busy", "Async").add_edge("Async", "Inline").set_recovery_policy("Busy", retries=2, backoff=Backoff(initial=0, maximum=0))
+    async with Runner(graph.compile(durable=True), MemoryStore()).stream("t", Trail(), select=[NodeStarted, NodeEnded, Committed]) as events:
+        seen = [(event.path, event.attempt) async for event in events if not isinstance(event, NodeStarted)]
+    assert seen == [("Busy", 3), ("Busy", 3), ("Async", 1), ("Async", 1), ("Inline", 1), ("Inline", 1)]
+
+
+async def test_a_failure_behind_a_retried_node_counts_its_own_attempts() -> None:
+    tries = 0
+
+    async def busy(state: Trail) -> Trail:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise TransientError("busy")
+        return state
+
+    async def broken(state: Trail) -> Trail:
+        raise FatalError("broken")
+
+    graph = StateGraph(Trail).add_node("Busy", busy).add_node("Broken", broken).add_edge("Busy", "Broken")
+    graph.set_recovery_policy("Busy", retries=2, backoff=Backoff(initial=0, maximum=0))
+    outcome = await Runner(graph.compile()).run("t", Trail())
+    assert isinstance(outcome, Failed)
+    assert outcome.attempts == 1
 
 
 async def test_diagnostics_come_with_their_details_from_every_kind_of_handler() -> None:

@@ -68,7 +68,7 @@ def check_answer(answer: Signal[Any] | Resume | Event | Due, thread_id: str) -> 
         case _:  # pyright: ignore[reportUnnecessaryComparison]
             raise SignalRefused(
                 f"cannot resume thread '{thread_id}': an answer is graph.approve(reviewer), graph.reject(reviewer) or graph.amend(), "
-                f"or Resume(value) to a question, not {answer!r:.80}",
+                f"or Resume(value) to a question, or node.event(payload) to a wait, not {answer!r:.80}",
                 thread_id=thread_id,
             )
 

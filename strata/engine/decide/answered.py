@@ -78,7 +78,7 @@ def _changes(answer: Answer, plan: GraphPlan, thread_id: str, where: str) -> Map
             f"cannot resume thread '{thread_id}': the answer overrides fields of {answer.state.__name__}, "
             f"and the thread's {where} holds a {plan.graph.state.__name__}",
             thread_id=thread_id,
-            hint="make the answer from the graph that waits there",
+            hint=f"make the answer from the graph of {plan.graph.state.__name__}: approve() and reject() of that graph",
         )
     return answer.overrides
 

@@ -73,13 +73,22 @@ def waited_for(innermost: Checkpoint) -> str:
     return f"event '{wait.event_type}'" if wait.kind == "event" else "a timer"
 
 
+def _what_answers(innermost: Checkpoint) -> str:
+    wait = innermost.wait
+    if wait is None or wait.kind == "human":
+        return "answer it with runner.resume(thread_id, graph.approve(reviewer)) or graph.reject(reviewer)"
+    if wait.kind == "event":
+        return f"answer it with runner.signal(thread_id, Event('{wait.event_type}', payload=...))"
+    return "wake it with runner.wake(thread_id) or runner.wake_due() when the time has come"
+
+
 def _require_event(innermost: Checkpoint, plan: GraphPlan, event: Event, thread_id: str, at: str) -> None:
     start = f"thread '{thread_id}' is not waiting for event '{event.type}'"
     if innermost.status != "interrupted":
         raise NotWaiting(f"{start}: its latest checkpoint is {innermost.status}", thread_id=thread_id)
     wait = innermost.wait
     if wait is None or wait.kind != "event" or wait.event_type != event.type:
-        raise NotWaiting(f"{start}: it is waiting for {waited_for(innermost)} at {at}", thread_id=thread_id)
+        raise NotWaiting(f"{start}: it is waiting for {waited_for(innermost)} at {at}", thread_id=thread_id, hint=_what_answers(innermost))
     node = _suspended(innermost, plan)
     if node is None or not isinstance(node.work, EventWaitBody) or node.work.event_type != event.type:
         raise _not_so(innermost, plan, thread_id, f"thread '{thread_id}' waits at {at}, which is not a wait for event '{event.type}' in this graph")
@@ -102,9 +111,13 @@ def _require_person(innermost: Checkpoint, answer: Signal[Any] | Woken | None, t
     wait = innermost.wait
     if wait is not None and wait.kind == "event":
         text = f"thread '{thread_id}' is waiting for event '{wait.event_type}' at {at}: only a signal of that event answers it"
-        raise SignalRefused(text, thread_id=thread_id, hint=f"runner.signal(thread_id, Event('{wait.event_type}', ...))")
+        raise SignalRefused(text, thread_id=thread_id, hint=_what_answers(innermost))
     if wait is not None and wait.kind == "timer":
-        raise SignalRefused(f"thread '{thread_id}' is waiting for a timer at {at} until {wait.wake_at}: it wakes when due", thread_id=thread_id)
+        raise SignalRefused(
+            f"thread '{thread_id}' is waiting for a timer at {at} until {wait.wake_at}: it wakes when due",
+            thread_id=thread_id,
+            hint=_what_answers(innermost),
+        )
     if innermost.status != "interrupted":
         return
     if answer is None:
@@ -125,7 +138,8 @@ def _require_open_question(innermost: Checkpoint, thread_id: str, at: str) -> No
         return
     if innermost.status != "interrupted":
         raise NotWaiting(f"thread '{thread_id}' has no open question: its latest checkpoint is {innermost.status}", thread_id=thread_id)
-    raise NotWaiting(f"thread '{thread_id}' has no open question: it is waiting for {waited_for(innermost)} at {at}", thread_id=thread_id)
+    text = f"thread '{thread_id}' has no open question: it is waiting for {waited_for(innermost)} at {at}"
+    raise NotWaiting(text, thread_id=thread_id, hint=_what_answers(innermost))
 
 
 def _suspended(innermost: Checkpoint, plan: GraphPlan) -> NodePlan | None:
