@@ -190,6 +190,8 @@ class NodeContext(Context):
             self.asking = Asking(self._name, self._level.kept.answers_at(self.place))
         if self.asking.open is not None:  # the node has been stopped already
             raise Pause
+        if key is not None:
+            once.require_key(key)
         answer = self.asking.ask(question, returns, key)
         if answer is msgspec.UNSET:
             self._level.kept.place = self.place
@@ -220,6 +222,7 @@ class NodeContext(Context):
         return result
 
     def _recall(self, key: str) -> bytes | None:
+        once.require_key(key)
         if not self._open:
             raise asyncio.CancelledError
         return self._level.kept.results.get((self.place, key))

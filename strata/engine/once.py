@@ -12,6 +12,20 @@ import msgspec
 from strata.errors import ResultRefused
 
 
+def require_key(key: object) -> None:
+    """A key stands in records, where only text can.
+
+    Raises:
+        TypeError: it cannot.
+    """
+    if not isinstance(key, str):
+        raise TypeError(f"a key is text, not {key!r:.80}")
+    try:
+        key.encode()
+    except UnicodeEncodeError as error:
+        raise TypeError(f"a key is text that UTF-8 can encode, and {key!r:.80} is not") from error
+
+
 def encode(node: str, key: str, fn: Callable[..., Any], result: object) -> bytes:
     """The result as JSON, if the same comes back.
 

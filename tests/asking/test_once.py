@@ -253,3 +253,23 @@ async def test_a_node_is_tested_by_hand() -> None:
     bank, told = Bank(), context("Charge")
     assert await told.once("pay", bank.pay_later) == await told.once("pay", bank.pay_later) == Receipt(1)
     assert told.kept == {"pay": Receipt(1)}
+
+
+@pytest.mark.parametrize(("key", "text"), [(5, "a key is text, not 5"), ("\ud800", "a key is text that UTF-8 can encode")])
+@pytest.mark.parametrize("way", ["once", "once_sync", "interrupt"])
+async def test_a_key_that_no_record_can_hold_fails_the_node(way: str, key: Any, text: str) -> None:
+    async def charge(state: Trail, ctx: Context) -> Trail:
+        match way:
+            case "once":
+                await ctx.once(key, lambda: 1)
+            case "once_sync":
+                ctx.once_sync(key, lambda: 1)
+            case _:
+                ctx.interrupt("how many?", returns=int, key=key)
+        raise AssertionError(way)
+
+    store = MemoryStore()
+    failed = await Runner(charges(charge), store).run("t", Trail())
+    assert isinstance(failed, Failed)
+    assert failed.message.startswith(f"TypeError: {text}")
+    assert (await Runner(charges(charge), store).thread("t")).state_name == "failed"
