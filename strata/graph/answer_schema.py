@@ -7,14 +7,22 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 from uuid import UUID
 
 import msgspec
 
 Schema: TypeAlias = Mapping[str, Any]
 
-_FORMATS: Final[Mapping[str, Any]] = {"date-time": datetime, "date": date, "time": time, "duration": timedelta, "uuid": UUID, "decimal": Decimal}
+_ZONED: Final = msgspec.Meta(tz=True)  # msgspec names these formats only where a zone is asked for
+_FORMATS: Final[Mapping[str, Any]] = {
+    "date-time": Annotated[datetime, _ZONED],
+    "date": date,
+    "time": Annotated[time, _ZONED],
+    "duration": timedelta,
+    "uuid": UUID,
+    "decimal": Decimal,
+}
 
 _BOUNDS: Final[Mapping[str, tuple[str, Callable[[float, float], bool]]]] = {
     "minimum": ("at least", operator.ge),

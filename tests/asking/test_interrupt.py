@@ -7,8 +7,9 @@ import inspect
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime, time
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
@@ -282,6 +283,19 @@ async def test_int_16_an_answer_that_does_not_fit_is_refused_before_anything_is_
         await runner.resume("t", answer)
     assert text in str(refused.value)
     assert len(await checkpoints(store)) == before
+
+
+@pytest.mark.parametrize(("kind", "answer"), [(datetime, "2026-01-01T00:00:00"), (time, "08:00:00")])
+async def test_a_time_without_a_zone_does_not_answer_a_question_for_one_with_it(kind: Any, answer: str) -> None:
+    async def ask(state: Trail, ctx: Context) -> Trail:
+        return state.replace(trail=ctx.interrupt("when?", returns=Annotated[kind, msgspec.Meta(tz=True)]).isoformat())
+
+    runner = Runner(StateGraph(Trail).add_node("Ask", ask).compile(), MemoryStore())
+    await runner.run("t", Trail())
+    with pytest.raises(SignalRefused, match="does not fit"):
+        await runner.resume("t", Resume(answer))
+    done = await runner.resume("t", Resume(f"{answer}+00:00"))
+    assert done.state.trail == f"{answer}+00:00"
 
 
 async def test_an_approval_of_a_question_with_a_type_is_refused_and_says_how_to_answer() -> None:
