@@ -113,7 +113,10 @@ class _Delivery:
             answer = self._observer(event)
             if inspect.isawaitable(answer):
                 await answer
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # the loop ends; what else was cancelled is something that the observer waited for
             if self._instrument is not None:
                 self._instrument.record(OBSERVER_ERRORS, 1, {})
             if not self._has_failed:

@@ -79,6 +79,20 @@ async def test_ev11_an_observer_that_raises_hears_all_the_same(caplog: pytest.Lo
     assert warnings_of(caplog) == ["a run observer failed on RunStarted of thread 't'"]
 
 
+async def test_ev11_an_observer_whose_own_work_was_cancelled_hears_all_the_same() -> None:
+    heard: list[RunEvent] = []
+
+    async def waits_in_vain(event: RunEvent) -> None:
+        heard.append(event)
+        other = asyncio.get_running_loop().create_future()
+        other.cancel()
+        await other
+
+    recorder = EventRecorder()
+    await run(waits_in_vain, recorder)
+    assert heard == recorder.events
+
+
 async def test_mt2_each_error_of_an_observer_is_counted() -> None:
     reader = InMemoryMetricReader()
     instrument = OpenTelemetryInstrument(meter_provider=MeterProvider([reader]))
