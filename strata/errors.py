@@ -120,7 +120,7 @@ class ThreadFinished(Refused):
 
     def __init__(self, text: str, *, thread_id: str) -> None:
         self.thread_id = thread_id
-        super().__init__(text, hint="start a new thread, or this one anew with run(..., start_over=True)")
+        super().__init__(text, hint="start a new thread, or this one anew with run()")
 
 
 class ThreadChanged(Refused):

@@ -98,7 +98,8 @@ def _judge(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, child
         case NodeFailedForGood(failure):
             text, nested = child_failure_text(ending, child), _nested(run, child, ending, failure)
             start = f"subgraph '{node.name}'" if nested is not None else f"subgraph '{node.name}':"
-            raise ChildFailed(f"{start} {text}", kind=failure.kind, retry_after=failure.retry_after, nested=nested) from failure.error
+            kind, hint = failure.kind, failure.retry_after
+            raise ChildFailed(f"{start} {text}", kind=kind, retry_after=hint, nested=nested, errors=(failure.error,))
         case OverLimit():
             record = record_of(child, ending, run.stamp())
             raise ChildFailed(f"subgraph '{node.name}' {child_failure_text(ending, child)}", kind="fatal", nested=record)

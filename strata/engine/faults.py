@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from strata.checkpoint.asked import QuestionRecord
@@ -10,7 +11,10 @@ from strata.errors import NodeError, NodeTimedOut
 
 
 class ChildFailed(NodeError):
-    """A subgraph's child, a branch or an item failed; it has said itself whether trying again may help."""
+    """A subgraph's child, a branch or an item failed; it has said itself whether trying again may help.
+
+    `errors` are what handlers raised, at any depth; they are its cause too, so that logs have their tracebacks.
+    """
 
     def __init__(
         self,
@@ -19,10 +23,16 @@ class ChildFailed(NodeError):
         kind: Literal["transient", "fatal"],
         retry_after: float | None = None,
         nested: Checkpoint | None = None,
+        errors: Sequence[BaseException] = (),
     ) -> None:
         self.kind: Literal["transient", "fatal"] = kind
         self.retry_after, self.nested = retry_after, nested
+        self.errors: tuple[BaseException, ...] = tuple(
+            leaf for error in errors for leaf in (error.errors or (error,) if isinstance(error, ChildFailed) else (error,))
+        )
         super().__init__(text)
+        if errors:
+            self.__cause__ = errors[0] if len(errors) == 1 else BaseExceptionGroup("several failed", errors)
 
 
 class ChildTimedOut(NodeTimedOut):

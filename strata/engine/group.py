@@ -9,7 +9,7 @@ from typing import Any
 from strata.engine.call import invoke, within
 from strata.engine.context import NodeContext
 from strata.engine.decide.failure import judge
-from strata.engine.decide.joining import BRANCHES, PartResult, Tally, Words, failure_of, merge_argument, merges
+from strata.engine.decide.joining import BRANCHES, PartResult, Tally, Words, errors_of, failure_of, merge_argument, merges
 from strata.engine.fanout import fan_out
 from strata.engine.faults import ChildFailed
 from strata.engine.finished import keeping_finished
@@ -43,7 +43,7 @@ def merged(level: Level, node: NodePlan, tally: Tally, names: list[str], fanout:
     """What the merge makes of the parts, or why it is not called."""
     if not merges(tally, fanout):
         text, kind, hint = failure_of(tally, fanout.join, names, words)
-        raise ChildFailed(text, kind=kind, retry_after=hint)
+        raise ChildFailed(text, kind=kind, retry_after=hint, errors=errors_of(tally))
     if level.stored is not None and (path := level.plan.codec.changed_since(level.state, level.stored)) is not None:
         raise StateMutated(node.name, path=path)
     try:

@@ -136,4 +136,5 @@ def _result(mapping: MapPlan, child: Level, ending: Ending, key: str, scope: Sco
 
 def _failure(ending: NodeFailedForGood | OverLimit, child: Level, failure: Failure | None) -> Failure:
     kind, hint = ("fatal", None) if failure is None else (failure.kind, failure.retry_after)
-    return judge(ChildFailed(child_failure_text(ending, child), kind=kind, retry_after=hint))
+    errors = () if failure is None else (failure.error,)
+    return judge(ChildFailed(child_failure_text(ending, child), kind=kind, retry_after=hint, errors=errors))

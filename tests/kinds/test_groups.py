@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,14 @@ from strata import (
     Interrupted,
     MapperFailed,
     Runner,
+    StateGraph,
     TransientError,
     branch,
+    map_each,
+    node,
+    on_failure,
+    parallel,
+    subgraph,
 )
 from strata.stores.memory import MemoryStore
 from tests.clocks import HandClock, settle
@@ -434,3 +441,66 @@ async def test_a_failed_group_is_resumed_whole(error: Exception) -> None:
     runner = Runner(gather({"b": calls.takes(0), "f": calls.fails(error, times=1)}).compile(), store)
     assert isinstance(await runner.run("t", Trail()), Failed)
     assert (await runner.resume("t")).unwrap().trail == "AbfZ"
+
+
+class Broken(Exception):
+    """What a handler raises that nobody declared."""
+
+
+async def breaks(state: Trail) -> Trail:
+    raise Broken("inside")
+
+
+def rescue(state: Trail) -> Trail:
+    return state.replace(trail=state.trail + "R")
+
+
+def part_of(kind: str, on: type[Exception]) -> Any:
+    """Work, in which a handler breaks in the part of that kind, and Rescue for errors of type `on`."""
+    child = StateGraph(Trail).add_node("Inner", breaks).compile()
+    graph: Any = StateGraph(Trail)
+    rescued: Any = on_failure("Rescue", on=on)
+
+    def merge(state: Trail, results: list[Trail]) -> Trail:
+        return state
+
+    def items(state: Trail) -> list[str]:
+        return ["one"]
+
+    def enter(state: Trail, item: str) -> Trail:
+        return state
+
+    match kind:
+        case "branch":
+            made: Any = parallel(branch("b", breaks), name="Work")(rescued(merge))
+        case "item":
+            made = map_each(child, items=items, key=str, enter=enter, name="Work")(rescued(merge))
+        case _:
+            made = subgraph(child, enter=lambda state: state, name="Work")(rescued(lambda state, inner: state))
+    rescuer: Any = node("Rescue", inline=True)(rescue)
+    return graph.start(made).nodes(rescuer)
+
+
+@pytest.mark.parametrize("kind", ["branch", "item", "subgraph"])
+async def test_a_fallback_looks_for_what_a_handler_inside_raised(kind: str) -> None:
+    assert (await Runner(part_of(kind, Broken).compile()).run("t", Trail())).unwrap().trail == "R"
+
+
+@pytest.mark.parametrize("kind", ["branch", "item", "subgraph"])
+async def test_ex14_what_a_handler_inside_raised_is_the_cause_of_the_failure(kind: str) -> None:
+    outcome = await Runner(part_of(kind, KeyError).compile()).run("t", Trail())
+    assert isinstance(outcome, Failed)
+    cause = outcome.error
+    while cause is not None and not isinstance(cause, Broken):
+        cause = cause.__cause__
+    assert isinstance(cause, Broken)
+    assert cause.__traceback__ is not None
+
+
+async def test_several_branches_that_failed_are_a_group_of_errors() -> None:
+    outcome = await Runner(gather({"a": breaks, "b": breaks}, partial="keep_succeeded").compile()).run("t", Trail())
+    assert isinstance(outcome, Failed)
+    assert outcome.error is not None
+    cause = outcome.error.__cause__
+    assert isinstance(cause, BaseExceptionGroup)
+    assert [str(error) for error in cause.exceptions] == ["inside", "inside"]

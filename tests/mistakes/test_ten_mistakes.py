@@ -161,7 +161,7 @@ async def test_resume_of_a_finished_thread() -> None:
     assert told(caught.value) == (
         "strata.errors.ThreadFinished: checkpoint for thread 'essay-1' is not resumable (status: Completed): "
         "only an interrupted, failed or cancelled checkpoint can be\n"
-        "start a new thread, or this one anew with run(..., start_over=True)"
+        "start a new thread, or this one anew with run()"
     )
 
 

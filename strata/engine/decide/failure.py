@@ -65,9 +65,15 @@ def judge_at_end(error: Exception, policy: RecoverySpec | None, *, attempts: int
     if policy is None or policy.fallback is None or isinstance(error, NoMatchingEdge):
         return failure, False
     try:
-        return failure, policy.takes is None or bool(policy.takes(error))
+        return failure, policy.takes is None or any(policy.takes(face) for face in _faces(error))
     except Exception as raised:
         return judge(_policy_failed("on_failure", raised, error), attempts=attempts), False
+
+
+def _faces(error: Exception) -> tuple[Exception, ...]:
+    """What an `on=` may look for: the node's error, and what handlers inside it raised."""
+    inner = error.errors if isinstance(error, ChildFailed) else ()
+    return (error, *(one for one in inner if isinstance(one, Exception)))
 
 
 def delay_before(retry: int, failure: Failure, policy: RecoverySpec, random: float) -> float:

@@ -112,6 +112,11 @@ def failure_of(tally: Tally, join: Join[Any], names: Sequence[str], words: Words
     return "; ".join(parts) or f"no {words.many} to run", kind, max(hints) if hints and kind == "transient" else None
 
 
+def errors_of(tally: Tally) -> list[BaseException]:
+    """What the parts failed with, in the order of declaration."""
+    return [result.failure.error for result in tally.results if result is not None and result.failure is not None]
+
+
 def _needed(join: Join[Any], parts: int) -> int:
     match join.policy:
         case "all":
