@@ -14,6 +14,7 @@ from strata.stores import StoreBase
 from strata.stores.memory import MemoryStore
 from strata.stores.sqlite import SqliteStore
 from tests.graphs.trails import Trail
+from tests.kinds.parts import first_of
 
 
 class Work:
@@ -140,7 +141,7 @@ def nested(work: Work, around: str) -> Any:
     if around == "subgraph":
         graph.add_subgraph("M", inner, enter=lambda state: state, leave=lambda _, inside: inside)
     else:
-        graph.add_map("M", inner, items=lambda _: ["x"], key=str, enter=lambda state, _: state, merge=lambda _, results: results[0])
+        graph.add_map("M", inner, items=lambda _: ["x"], key=str, enter=lambda state, _: state, merge=first_of)
     return graph.set_recovery_policy("M", retries=1, backoff=Backoff(initial=0.001, maximum=0.01)).compile(id="parts", version="1")
 
 

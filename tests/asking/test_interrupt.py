@@ -287,8 +287,11 @@ async def test_int_16_an_answer_that_does_not_fit_is_refused_before_anything_is_
 
 @pytest.mark.parametrize(("kind", "answer"), [(datetime, "2026-01-01T00:00:00"), (time, "08:00:00")])
 async def test_a_time_without_a_zone_does_not_answer_a_question_for_one_with_it(kind: Any, answer: str) -> None:
+    zoned: Any = Annotated[kind, msgspec.Meta(tz=True)]
+
     async def ask(state: Trail, ctx: Context) -> Trail:
-        return state.replace(trail=ctx.interrupt("when?", returns=Annotated[kind, msgspec.Meta(tz=True)]).isoformat())
+        when: Any = ctx.interrupt("when?", returns=zoned)
+        return state.replace(trail=when.isoformat())
 
     runner = Runner(StateGraph(Trail).add_node("Ask", ask).compile(), MemoryStore())
     await runner.run("t", Trail())
