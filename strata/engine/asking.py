@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,11 +13,18 @@ from strata.errors import QuestionChanged
 from strata.graph.answer_schema import schema_of
 from strata.graph.answers import Decision
 
+logger = logging.getLogger("strata")
+
 
 class Asking:
-    """The questions of one attempt of one node. `open` is the one that stopped it."""
+    """The questions of one attempt of one node.
 
-    __slots__ = ("_by_key", "_in_order", "_next", "_node", "open")
+    Attributes:
+        open: the question that stopped it.
+        unfit: the answer for which it is open again: it fitted the stored schema, and is none of the type all the same.
+    """
+
+    __slots__ = ("_by_key", "_in_order", "_next", "_node", "open", "unfit")
 
     def __init__(self, node: str, answers: Sequence[AnswerRecord]) -> None:
         self._node = node
@@ -24,6 +32,7 @@ class Asking:
         self._in_order = [answer for answer in answers if answer.key is None]
         self._next = 0
         self.open: QuestionRecord | None = None
+        self.unfit: AnswerRecord | None = None
 
     def ask(self, asked: object, returns: Any, key: str | None) -> Any:
         """The answer; or UNSET, and the question is open.
@@ -35,15 +44,20 @@ class Asking:
         schema = None if returns is msgspec.UNSET else schema_of(returns)
         answer = self._answer(key)
         if answer is None:
-            self.open = QuestionRecord(key=key, asked=msgspec.json.decode(msgspec.json.encode(asked)), returns=schema)
-            return msgspec.UNSET
+            return self._open(asked, schema, key)
         name = f"#{self._next}" if key is None else key
         if answer.returns != schema:
             raise QuestionChanged(self._node, name, why=f"it was asked for {_words(answer.returns)}, and now for {_words(schema)}")
         try:
             return msgspec.json.decode(msgspec.json.encode(answer.answer), type=Decision if schema is None else returns)
         except msgspec.ValidationError as error:
-            raise QuestionChanged(self._node, name, why=str(error)) from error
+            logger.warning("node '%s' asks '%s' again, since the answer is not what it asks for: %s", self._node, name, error)
+            self.unfit = answer
+            return self._open(asked, schema, key)
+
+    def _open(self, asked: object, schema: dict[str, Any] | None, key: str | None) -> msgspec.UnsetType:
+        self.open = QuestionRecord(key=key, asked=msgspec.json.decode(msgspec.json.encode(asked)), returns=schema)
+        return msgspec.UNSET
 
     def _answer(self, key: str | None) -> AnswerRecord | None:
         if key is not None:

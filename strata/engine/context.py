@@ -194,7 +194,8 @@ class NodeContext(Context):
             once.require_key(key)
         answer = self.asking.ask(question, returns, key)
         if answer is msgspec.UNSET:
-            self._level.kept.place = self.place
+            kept = self._level.kept
+            kept.place, kept.answers = self.place, tuple(one for one in kept.answers if one is not self.asking.unfit)
             raise Pause
         return answer
 

@@ -169,7 +169,8 @@ class Context(ABC):
         The thread is answered with `Resume(answer)`, or, where nothing is said about what it `returns`, with
         `graph.approve(reviewer)` or `graph.reject(reviewer)`. The node then runs again from its start, in the same hop, and is
         given the answers that it has again: by `key`, or in the order of asking. What must not be done twice stands behind
-        the question, or in `once`.
+        the question, or in `once`. An answer that fits the JSON Schema of `returns` and is none of it all the same (a text that
+        is no date) is dropped with a warning, and the question is asked again.
 
         Raises:
             Pause: there is no answer yet. It is no `Exception`; a handler that keeps it fails with `PauseSwallowed`.

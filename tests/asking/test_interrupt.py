@@ -301,6 +301,24 @@ async def test_a_time_without_a_zone_does_not_answer_a_question_for_one_with_it(
     assert done.state.trail == f"{answer}+00:00"
 
 
+async def test_an_answer_that_only_the_type_itself_refuses_is_asked_for_again(caplog: pytest.LogCaptureFixture) -> None:
+    async def ask(state: Trail, ctx: Context) -> Trail:
+        number = ctx.interrupt("how many?", returns=int)
+        when = ctx.interrupt("when?", returns=datetime)
+        return state.replace(n=number, trail=when.isoformat())
+
+    runner = Runner(StateGraph(Trail).add_node("Ask", ask).compile(), MemoryStore())
+    await runner.run("t", Trail())
+    await runner.resume("t", Resume(3))
+    again = await runner.resume("t", Resume("tomorrow"))
+    assert isinstance(again, Interrupted)
+    assert [question.id for question in again.questions] == ["#2"]
+    assert "asks '#2' again" in caplog.text
+    done = await runner.resume("t", Resume("2026-01-01T00:00:00"))
+    assert isinstance(done, Completed)
+    assert (done.state.n, done.state.trail) == (3, "2026-01-01T00:00:00")
+
+
 async def test_an_approval_of_a_question_with_a_type_is_refused_and_says_how_to_answer() -> None:
     graph = asks(Editor())
     runner = Runner(graph, MemoryStore())
