@@ -659,29 +659,29 @@ async def test_mig_01_mig_06_what_is_no_state_fails_the_node_and_is_not_stored(h
     assert bytes(last.frozen_state) == b'{"trail":"A","n":1}'
 
 
-class Basket(State):
-    items: list[Any] = msgspec.field(default_factory=list)
+class Pile(State):
+    items: list[Any] = msgspec.field(default_factory=list[Any])
 
 
-def keep(state: Basket) -> Basket:
+def keep(state: Pile) -> Pile:
     return state
 
 
-async def put_lock(state: Basket) -> Basket:
+async def put_lock(state: Pile) -> Pile:
     state.items.append(threading.Lock())
     return state
 
 
 async def test_a_run_whose_state_was_made_unstorable_in_place_ends_with_words_though_nothing_can_be_recorded() -> None:
     store = MemoryStore()
-    graph = StateGraph(Basket).add_node("Put", put_lock).add_node("Ask", keep, inline=True).add_node("Send", keep, inline=True)
+    graph = StateGraph(Pile).add_node("Put", put_lock).add_node("Ask", keep, inline=True).add_node("Send", keep, inline=True)
     graph.add_edge("Put", "Ask").add_edge("Ask", "Send")
     runner = Runner(graph.add_interrupt_boundary("Ask").compile(durable=False), store)
-    outcome = await runner.run("t", Basket())
+    outcome = await runner.run("t", Pile())
     assert isinstance(outcome, Failed)
     assert isinstance(outcome.error, StateRefused)
     assert (outcome.path, outcome.kind) == ("Ask", "fatal")
-    assert "Basket.items[0]: " in outcome.message
+    assert "Pile.items[0]: " in outcome.message
     assert await checkpoints(store) == []
 
 
