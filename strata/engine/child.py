@@ -11,10 +11,11 @@ from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, Ov
 from strata.engine.faults import ChildFailed, ChildPaused, ChildStopped, ChildTimedOut
 from strata.engine.interrupt import Scope
 from strata.engine.level import Level
+from strata.engine.mappers import mapped
 from strata.engine.plan import NodePlan, SubgraphPlan
 from strata.engine.records import record_of
 from strata.engine.run import Run
-from strata.errors import HopLimitReached, MapperFailed, NoMatchingEdge
+from strata.errors import HopLimitReached, NoMatchingEdge
 
 
 async def run_child(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan) -> Any:
@@ -73,20 +74,14 @@ def _child(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, scope
 
 
 def entered(subgraph: SubgraphPlan, level: Level, node: NodePlan) -> Any:
-    try:
-        state = subgraph.enter(level.state)
-    except Exception as error:
-        raise MapperFailed(node.name, "enter", error) from error
+    state = mapped(node, "enter", subgraph.enter, level.state)
     return subgraph.child.codec.check_result(None, state, f"{node.name} (enter)")
 
 
 def _judge(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, child: Level, ending: Ending) -> Any:
     match ending:
         case Finished():
-            try:
-                return subgraph.leave(level.state, child.state)
-            except Exception as error:
-                raise MapperFailed(node.name, "the node's function", error) from error
+            return mapped(node, "the node's function", subgraph.leave, level.state, child.state)
         case Paused() | PausedInside() | Asked():
             raise ChildPaused(record_of(child, ending, run.stamp()))
         case Stopped(reason):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any
 
 from strata.engine.decide.joining import PartResult
+from strata.engine.fanout import PartFunction
 from strata.engine.interrupt import Scope
 from strata.engine.level import Level
 from strata.engine.plan import NodePlan
@@ -20,14 +21,11 @@ from strata.graph.spec import Fanout
 
 WITHIN = 0.005  # seconds of the loop's own clock: how long a part that has finished may stay unwritten
 
-Part: TypeAlias = Callable[[int, Scope], Coroutine[Any, Any, PartResult]]
-"""Runs the part of that index."""
-
 
 @asynccontextmanager
 async def keeping_finished(
-    run: Run, level: Level, node: NodePlan, names: Sequence[str], part: Part, codec: StateCodec[Any], fanout: Fanout
-) -> AsyncGenerator[Part]:
+    run: Run, level: Level, node: NodePlan, names: Sequence[str], part: PartFunction, codec: StateCodec[Any], fanout: Fanout
+) -> AsyncGenerator[PartFunction]:
     """`part`, but what has finished before a resume or recovery is not run again, and what finishes now is kept.
 
     Only in durable runs, and not for a retry of the node, which runs all of them (design section 3, point 6).

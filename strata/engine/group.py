@@ -15,9 +15,10 @@ from strata.engine.faults import ChildFailed
 from strata.engine.finished import keeping_finished
 from strata.engine.interrupt import GRACE, Scope
 from strata.engine.level import Level
+from strata.engine.mappers import mapped
 from strata.engine.plan import GroupPlan, HandlerPlan, NodePlan
 from strata.engine.run import Run
-from strata.errors import HandlerCancelled, MapperFailed, PartTimedOut, StateMutated
+from strata.errors import HandlerCancelled, PartTimedOut, StateMutated
 from strata.graph.spec import Fanout
 
 
@@ -46,10 +47,7 @@ def merged(level: Level, node: NodePlan, tally: Tally, names: list[str], fanout:
         raise ChildFailed(text, kind=kind, retry_after=hint, errors=errors_of(tally))
     if level.stored is not None and (path := level.plan.codec.changed_since(level.state, level.stored)) is not None:
         raise StateMutated(node.name, path=path)
-    try:
-        return fanout.merge(level.state, merge_argument(tally, fanout))
-    except Exception as error:
-        raise MapperFailed(node.name, "the merge", error) from error
+    return mapped(node, "the merge", lambda: fanout.merge(level.state, merge_argument(tally, fanout)))
 
 
 async def _run_branch(run: Run, level: Level, node: NodePlan, name: str, handler: HandlerPlan, scope: Scope, fanout: Fanout) -> PartResult:

@@ -18,9 +18,10 @@ from strata.engine.finished import keeping_finished
 from strata.engine.group import merged
 from strata.engine.interrupt import Scope
 from strata.engine.level import Level
+from strata.engine.mappers import mapped
 from strata.engine.plan import MapPlan, NodePlan
 from strata.engine.run import Run
-from strata.errors import BadItems, HandlerCancelled, MapperFailed, PartTimedOut
+from strata.errors import BadItems, HandlerCancelled, PartTimedOut
 from strata.graph.spec import MapBody
 from strata.ports.events import MapExpanded
 
@@ -49,10 +50,7 @@ async def run_map(run: Run, level: Level, node: NodePlan, mapping: MapPlan) -> A
 
 
 def _items(node: NodePlan, body: MapBody, state: Any) -> Sequence[Any]:
-    try:
-        items = list(body.items(state))
-    except Exception as error:
-        raise MapperFailed(node.name, "items", error) from error
+    items = mapped(node, "items", lambda: list(body.items(state)))
     if body.max_items is not None and len(items) > body.max_items:
         raise BadItems(f"map '{node.name}' has {len(items)} items, more than its limit of {body.max_items}")
     return items
@@ -61,10 +59,7 @@ def _items(node: NodePlan, body: MapBody, state: Any) -> Sequence[Any]:
 def _keys(node: NodePlan, body: MapBody, items: Sequence[Any]) -> list[str]:
     keys: dict[str, int] = {}
     for index, item in enumerate(items):
-        try:
-            key = body.key(item)
-        except Exception as error:
-            raise MapperFailed(node.name, "key", error) from error
+        key = mapped(node, "key", body.key, item)
         if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise BadItems(f"map '{node.name}': item {index} has the key {key!r:.80}, which is no string")
         if not key:
@@ -94,10 +89,7 @@ async def _run_item(run: Run, level: Level, node: NodePlan, mapping: MapPlan, it
 def _level(level: Level, node: NodePlan, mapping: MapPlan, item: Any, key: str, scope: Scope) -> Level:
     """An item's level records nothing, counts for itself, and inherits no decision."""
     plan = mapping.child
-    try:
-        state = mapping.body.enter(level.state, item)
-    except Exception as error:
-        raise MapperFailed(node.name, "enter", error) from error
+    state = mapped(node, "enter", mapping.body.enter, level.state, item)
     child = Level(
         plan,
         at=plan.entry,
