@@ -14,15 +14,17 @@ import msgspec
 from strata.checkpoint.metadata import merge, recoveries_of
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.transitions import EndReason, ended, reopened, stamped
-from strata.engine.decide.admission import Due, admit_recover, admit_resume, admit_run, check_answer
+from strata.engine.decide.admission import Due, Entry, admit_recover, admit_resume, admit_run, check_answer
 from strata.engine.decide.beginning import Beginning, beginning
 from strata.engine.decide.ending import Endable, admit_end, admit_reopen
 from strata.engine.decide.preflight import TimesOut
 from strata.engine.decide.takeover import owns
+from strata.engine.level import Level
 from strata.engine.outcomes import Cancelled, CancelReason, Outcome
 from strata.engine.plan import GraphPlan
 from strata.engine.recorder import Recorder, Superseded
 from strata.engine.records import running_record
+from strata.engine.run import Run
 from strata.engine.stream import Channel, Overflow, StreamEvent
 from strata.engine.threads import WorkerThreads
 from strata.errors import LeaseLost, OptionRefused, StateRefused, ThreadChanged, ThreadNotFound
@@ -150,10 +152,7 @@ class Operations:
                 self._told(frame, stored, answer, metadata)
             if entry is None:
                 return await self._time_out(frame, stored)
-            run = frame.run(metadata, entry.sequence, channel)
-            level = frame.level(run, at=entry.level.start, state=entry.level.state)
-            level.go_on(entry.level)
-            level.kept.load(await frame.progress(entry))
+            run, level = await _entered(frame, entry, metadata, channel)
             first = First(
                 record=claim_of(entry.level, metadata, now, kept=level.kept.metadata()) if self.durable else stamped(entry.checkpoint, now=now),
                 changed=f"checkpoint for thread '{thread_id}' changed before it could be resumed: another resume or end got there first",
@@ -200,10 +199,7 @@ class Operations:
             if look is not None:
                 await frame.tell()
                 frame.started("recover", node, metadata)
-            run = frame.run(metadata, entry.sequence, channel)
-            level = frame.level(run, at=entry.level.start, state=entry.level.state)
-            level.go_on(entry.level)
-            level.kept.load(await frame.progress(entry))
+            run, level = await _entered(frame, entry, metadata, channel)
             level.recover(recoveries=recoveries_of(entry.checkpoint) + 1)
             first = First(
                 record=claim_of(entry.level, metadata, now, kept=level.kept.metadata(), recoveries=level.recoveries),
@@ -335,6 +331,15 @@ def _merged(stored: Stored | None, options: CheckedOptions) -> dict[str, str]:
     return merge(None if stored is None else stored.checkpoint.metadata, options.metadata)
 
 
+async def _entered(frame: Frame, entry: Entry, metadata: Mapping[str, str], channel: Channel | None) -> tuple[Run, Level]:
+    """The run, and its outermost level where the stored one stands, with what its node has kept."""
+    run = frame.run(metadata, entry.sequence, channel)
+    level = frame.level(run, at=entry.level.start, state=entry.level.state)
+    level.go_on(entry.level)
+    level.kept.load(await frame.progress(entry))
+    return run, level
+
+
 def _storable(operations: Operations, state: Any) -> msgspec.Raw | None:
     """The first state's bytes, where the run is durable.
 
@@ -347,8 +352,7 @@ def _storable(operations: Operations, state: Any) -> msgspec.Raw | None:
         if not operations.durable:
             return None
         data = codec.encode(state)
-        if operations.plan.graph.check == "full":
-            codec.check_stored(state, data, operations.plan.entry.name)
+        codec.check_stored(state, data, operations.plan.entry.name)
     except StateRefused as error:
         raise OptionRefused(f"the state to start from cannot be used: {error.path}: expected {error.expected}, found {error.found}") from error
     return msgspec.Raw(data)

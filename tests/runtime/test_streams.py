@@ -133,7 +133,7 @@ async def test_tokens_come_from_threads_and_from_inline_nodes_too() -> None:
         assert [told(event) async for event in events] == ["Thread a", "Thread b", "Thread c", "Inline a", "Inline b", "Inline c"]
 
 
-async def test_the_attempts_of_a_retried_node_are_not_those_of_the_nodes_behind_it() -> None:
+def busy_twice() -> Callable[[Trail], Coroutine[None, None, Trail]]:
     tries = 0
 
     async def busy(state: Trail) -> Trail:
@@ -143,7 +143,11 @@ async def test_the_attempts_of_a_retried_node_are_not_those_of_the_nodes_behind_
             raise TransientError("busy")
         return state
 
-    graph = StateGraph(Trail).add_node("Busy", busy).add_node("Async", adds("A")).add_node("Inline", adds("I"), inline=True)
+    return busy
+
+
+async def test_the_attempts_of_a_retried_node_are_not_those_of_the_nodes_behind_it() -> None:
+    graph = StateGraph(Trail).add_node("Busy", busy_twice()).add_node("Async", adds("A")).add_node("Inline", adds("I"), inline=True)
     graph.add_edge("Busy", "Async").add_edge("Async", "Inline").set_recovery_policy("Busy", retries=2, backoff=Backoff(initial=0, maximum=0))
     async with Runner(graph.compile(durable=True), MemoryStore()).stream("t", Trail(), select=[NodeStarted, NodeEnded, Committed]) as events:
         seen = [(event.path, event.attempt) async for event in events if not isinstance(event, NodeStarted)]
@@ -151,19 +155,10 @@ async def test_the_attempts_of_a_retried_node_are_not_those_of_the_nodes_behind_
 
 
 async def test_a_failure_behind_a_retried_node_counts_its_own_attempts() -> None:
-    tries = 0
-
-    async def busy(state: Trail) -> Trail:
-        nonlocal tries
-        tries += 1
-        if tries < 3:
-            raise TransientError("busy")
-        return state
-
     async def broken(state: Trail) -> Trail:
         raise FatalError("broken")
 
-    graph = StateGraph(Trail).add_node("Busy", busy).add_node("Broken", broken).add_edge("Busy", "Broken")
+    graph = StateGraph(Trail).add_node("Busy", busy_twice()).add_node("Broken", broken).add_edge("Busy", "Broken")
     graph.set_recovery_policy("Busy", retries=2, backoff=Backoff(initial=0, maximum=0))
     outcome = await Runner(graph.compile()).run("t", Trail())
     assert isinstance(outcome, Failed)
