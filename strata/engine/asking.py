@@ -12,6 +12,7 @@ from strata.checkpoint.asked import AnswerRecord, QuestionRecord
 from strata.errors import QuestionChanged
 from strata.graph.answer_schema import schema_of
 from strata.graph.answers import Decision
+from strata.graph.plain_json import plain_json
 
 logger = logging.getLogger("strata")
 
@@ -42,9 +43,10 @@ class Asking:
             TypeError: the question is no JSON, or no schema can be told of `returns`.
         """
         schema = None if returns is msgspec.UNSET else schema_of(returns)
+        question = QuestionRecord(key=key, asked=self._plain(asked, key), returns=schema)
         answer = self._answer(key)
         if answer is None:
-            return self._open(asked, schema, key)
+            return self._open(question)
         name = f"#{self._next}" if key is None else key
         if answer.returns != schema:
             raise QuestionChanged(self._node, name, why=f"it was asked for {_words(answer.returns)}, and now for {_words(schema)}")
@@ -53,11 +55,19 @@ class Asking:
         except msgspec.ValidationError as error:
             logger.warning("node '%s' asks '%s' again, since the answer is not what it asks for: %s", self._node, name, error)
             self.unfit = answer
-            return self._open(asked, schema, key)
+            return self._open(question)
 
-    def _open(self, asked: object, schema: dict[str, Any] | None, key: str | None) -> msgspec.UnsetType:
-        self.open = QuestionRecord(key=key, asked=msgspec.json.decode(msgspec.json.encode(asked)), returns=schema)
+    def _open(self, question: QuestionRecord) -> msgspec.UnsetType:
+        self.open = question
         return msgspec.UNSET
+
+    def _plain(self, asked: object, key: str | None) -> Any:
+        """Looked at before the answer, so that what cannot be asked takes the answer of no other question."""
+        try:
+            return plain_json(asked)
+        except TypeError as error:
+            name = f"#{self._next + 1}" if key is None else key
+            raise TypeError(f"question '{name}' of node '{self._node}' is no JSON: {error}") from error
 
     def _answer(self, key: str | None) -> AnswerRecord | None:
         if key is not None:

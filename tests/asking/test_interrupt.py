@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, time
+from math import inf, nan
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -49,6 +50,10 @@ class Approve(msgspec.Struct, frozen=True, tag=True):
 
 class Refuse(msgspec.Struct, frozen=True, tag=True):
     why: str
+
+
+class Score(msgspec.Struct, frozen=True):
+    low: float
 
 
 def last(state: Trail) -> Trail:
@@ -269,6 +274,7 @@ async def test_unions_literals_and_lists_come_back_as_they_were_asked_for() -> N
         (Resume("eight"), 'the answer does not fit: expected integer, found "eight" at $'),
         (Resume(True), "the answer does not fit: expected integer, found true at $"),
         (Resume(object()), "the answer to thread 't' is no JSON"),
+        (Resume({"score": nan}), "the answer to thread 't' is no JSON: JSON has no nan, which is at $.score"),
         (Resume(8, by="\ud800"), "a reviewer is storable text"),
         (Event("x"), "it is waiting for a human at [Ask]"),
         (None, "approve and reject do not answer it, only a value does"),
@@ -299,6 +305,35 @@ async def test_a_time_without_a_zone_does_not_answer_a_question_for_one_with_it(
         await runner.resume("t", Resume(answer))
     done = await runner.resume("t", Resume(f"{answer}+00:00"))
     assert done.state.trail == f"{answer}+00:00"
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        ({"best": [1.5, nan]}, "JSON has no nan, which is at $.best[1]"),
+        (Score(low=-inf), "JSON has no -inf, which is at $.low"),
+        (object(), "Encoding objects of type object is unsupported"),
+    ],
+)
+async def test_a_question_that_json_cannot_hold_fails_the_node(question: object, why: str) -> None:
+    async def ask(state: Trail, ctx: Context) -> Trail:
+        return state.replace(n=ctx.interrupt(question, returns=int))
+
+    failed = await Runner(asks(ask), MemoryStore()).run("t", Trail())
+    assert isinstance(failed, Failed)
+    assert failed.message == f"TypeError: question '#1' of node 'Ask' is no JSON: {why}"
+
+
+async def test_a_question_that_cannot_be_asked_takes_the_answer_of_no_other() -> None:
+    async def ask(state: Trail, ctx: Context) -> Trail:
+        with suppress(TypeError):
+            ctx.interrupt(nan, returns=int)
+            raise AssertionError("an answer to what was not asked")
+        return state.replace(n=ctx.interrupt("how many?", returns=int))
+
+    runner = Runner(asks(ask), MemoryStore())
+    assert isinstance(await runner.run("t", Trail()), Interrupted)
+    assert (await runner.resume("t", Resume(7))).unwrap().n == 7
 
 
 async def test_an_answer_that_only_the_type_itself_refuses_is_asked_for_again(caplog: pytest.LogCaptureFixture) -> None:

@@ -247,6 +247,18 @@ async def test_wt40_an_event_behind_its_time_is_taken_if_nobody_woke_the_thread(
     assert told(await runner.wake_due()) == NOTHING
 
 
+async def test_a_payload_that_json_cannot_hold_is_refused_and_not_folded_as_null() -> None:
+    def fold(state: Trail, price: float | None) -> Trail:
+        return state.replace(trail=f"{state.trail}{price}")
+
+    graph = StateGraph(Trail).add_wait_for_event("Price", EVENT, fold=fold, payload=float | None)
+    waiting = Waiting(graph.add_node("Next", adds("N"), inline=True).add_edge("Price", "Next"))
+    await waiting.paused()
+    with pytest.raises(SignalRefused, match=r"does not fit: JSON has no nan, which is at \$$"):
+        await waiting.runner.signal("t", Event(EVENT, payload=float("nan")))
+    assert (await waiting.runner.signal("t", Event(EVENT, payload=None))).unwrap().trail == "NoneN"
+
+
 async def test_wt37_ck85_a_blank_event_is_refused_before_anything_is_loaded() -> None:
     runner = Runner(deploying().compile(), MemoryStore())
     for blank in ("", " "):

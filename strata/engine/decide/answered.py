@@ -12,6 +12,7 @@ from strata.engine.decide.reading import rehydrated, unreadable_state
 from strata.engine.plan import GraphPlan, NodePlan
 from strata.errors import OverrideRefused, SignalRefused, StateRefused, StateUnreadable, at_level
 from strata.graph.answers import Event, Signal
+from strata.graph.plain_json import plain_json
 from strata.graph.spec import EventWaitBody, TimerBody
 
 
@@ -107,8 +108,7 @@ def _folded(stored: msgspec.Raw, plan: GraphPlan, node: NodePlan | None, answer:
 
 def _payload(wait: EventWaitBody, event: Event, thread_id: str) -> Any:
     try:
-        plain = msgspec.json.decode(msgspec.json.encode(event.payload))
-        return msgspec.convert(plain, wait.payload)
+        return msgspec.convert(plain_json(event.payload), wait.payload)
     except Exception as error:
         raise SignalRefused(f"the payload of event '{event.type}' for thread '{thread_id}' does not fit: {error}", thread_id=thread_id) from error
 

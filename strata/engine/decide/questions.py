@@ -11,6 +11,7 @@ from strata.checkpoint.record import Checkpoint, DecisionRecord
 from strata.errors import SignalRefused
 from strata.graph.answer_schema import misfit
 from strata.graph.answers import Resume
+from strata.graph.plain_json import plain_json
 
 
 def require_answer(innermost: Checkpoint, answer: object, thread_id: str, at: str) -> None:
@@ -51,8 +52,8 @@ def answers_after(level: Checkpoint, answer: Any, decision: DecisionRecord | Non
 def plain(answer: Resume, thread_id: str) -> Any:
     """The value as plain JSON."""
     try:
-        return msgspec.json.decode(msgspec.json.encode(answer.answer))
-    except Exception as error:
+        return plain_json(answer.answer)
+    except TypeError as error:
         raise SignalRefused(f"the answer to thread '{thread_id}' is no JSON: {error}", thread_id=thread_id) from error
 
 
