@@ -6,13 +6,15 @@ Times are the wire's text in UTC, states the stored JSON as it is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from strata.checkpoint.metadata import ERROR, HOPS
 from strata.checkpoint.record import Checkpoint, DecisionRecord, Status, ThreadState, WaitKind, WaitRecord
+from strata.engine.waiting import questions_of
 from strata.errors import CheckpointUnreadable
+from strata.graph.answers import Question
 from strata.graph.identity import Identity
 from strata.ports import ThreadPage, ThreadSummary
 from strata.rules.problem import Problem, Severity
@@ -93,6 +95,16 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     decided_at: str
 
 
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that a node asked and that is open: `schema` is that of the answer, None where approve or reject answers it."""
+
+    id: str
+    path: str
+    asked: Any
+    schema: Mapping[str, Any] | None
+    since: str
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """A thread in a listing."""
 
@@ -154,6 +166,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     hops: int | None
     error: str | None
     wait: Wait | None
+    question: Asked | None
     decision: Decided | None
     graph: Identity | None
     metadata: Mapping[str, str]
@@ -203,6 +216,7 @@ def shown(checkpoint: Checkpoint, sequence: int | None) -> Shown:
         hops=_count(metadata.get(HOPS)),
         error=metadata.get(ERROR),
         wait=_wait(checkpoint.innermost.wait),
+        question=_question(checkpoint),
         decision=_decided(checkpoint.decision),
         graph=checkpoint.graph,
         metadata=metadata,
@@ -254,6 +268,19 @@ def _level(level: Checkpoint) -> Level:
 
 def _wait(wait: WaitRecord | None) -> Wait | None:
     return None if wait is None else Wait(kind=wait.kind, event_type=wait.event_type, wake_at=wait.wake_at)
+
+
+def _question(checkpoint: Checkpoint) -> Asked | None:
+    """The open question; one that cannot be read is left to the metadata, which show it as it is."""
+    try:
+        questions = questions_of(checkpoint)
+    except (CheckpointUnreadable, RecursionError):
+        return None
+    return next((_asked(question, checkpoint.created_at) for question in questions), None)
+
+
+def _asked(question: Question, since: str) -> Asked:
+    return Asked(id=question.id, path=question.path, asked=question.asked, schema=question.schema, since=since)
 
 
 def _decided(decision: DecisionRecord | None) -> Decided | None:

@@ -6,12 +6,14 @@ import asyncio
 
 import msgspec
 
+from strata.checkpoint.metadata import QUESTION
 from strata.cli import terminal
 from strata.cli.parameters import AsJson, StoreUrl, ThreadId
-from strata.cli.shapes import Decided, Shown, Wait, shown
+from strata.cli.shapes import Asked, Decided, Shown, Wait, shown
 from strata.cli.stores import opened
 from strata.errors import ThreadNotFound
 from strata.graph.identity import Identity
+from strata.graph.schema_words import in_words
 from strata.ports import Stored
 
 
@@ -43,6 +45,8 @@ def _show(record: Shown) -> None:
     _fact("at", "/".join(record.waiting_at))
     _fact("next", record.next_node)
     _fact("waits for", _waiting(record.wait))
+    if record.question is not None:
+        _show_question(record.question)
     _fact("error", record.error)
     _fact("graph", _identity(record.graph))
     _fact("hops", None if record.hops is None else str(record.hops))
@@ -51,10 +55,21 @@ def _show(record: Shown) -> None:
     _fact("resumed", record.resumed_at)
     _fact("decision", _decision(record.decision))
     for key, value in record.metadata.items():
-        _fact("metadata", f"{key} = {value}")
+        if key != QUESTION or record.question is None:
+            _fact("metadata", f"{key} = {value}")
     _show_state("state", record.state)
     for level in record.nested:
         _show_state(f"state inside, {level.status} at {level.suspended_node or '-'}", level.state)
+
+
+def _show_question(question: Asked) -> None:
+    _fact("question", f"{question.id}, since {question.since}")
+    text = question.asked if isinstance(question.asked, str) else terminal.printable_json(msgspec.json.encode(question.asked))
+    first, *others = text.splitlines() or [""]
+    _fact("asks", first)
+    for line in others:
+        _fact("", line)
+    _fact("takes", "approve or reject" if question.schema is None else in_words(question.schema))
 
 
 def _fact(name: str, value: str | None) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
+import msgspec
 import pytest
 
-from strata import CompiledGraph, Runner, State, StateGraph, node
+from strata import CompiledGraph, Context, Runner, State, StateGraph, node
 from strata.cli.importing import import_graph
 from strata.stores.sqlite import SqliteStore
+from strata.testing import TestClock
 from tests.cli.conftest import Call, change, recorded
 from tests.definitions import RECORDED
 
@@ -161,7 +164,7 @@ def test_the_json_of_a_thread_needs_no_graph(folder: Path, call: Call) -> None:
     thread = json.loads(call("thread", "inspect", "--store", "rust.db", "order-1", "--json").out)
     assert set(thread) == {
         *("thread_id", "sequence", "state_name", "status", "suspended_node", "next_node", "waiting_at", "hops", "error", "wait", "decision"),
-        *("graph", "metadata", "schema_version", "created_at", "resumed_at", "state", "nested"),
+        *("question", "graph", "metadata", "schema_version", "created_at", "resumed_at", "state", "nested"),
     }
     assert thread["state"]["order_id"] == "o-1"
     assert thread["nested"] == []
@@ -173,6 +176,74 @@ def test_the_levels_of_a_recorded_thread_are_all_shown(folder: Path, call: Call)
     assert thread["waiting_at"] == ["make", "write", "review"]
     assert [level["suspended_node"] for level in thread["nested"]] == ["write", "review"]
     assert call("thread", "inspect", "--store", "rust.db", "shelf-1").code == 0
+
+
+# inspect: what a node has asked
+
+
+def asked(question: object, **answer: Any) -> None:
+    """The thread a-1, whose node has asked, and b-1, where a graph inside a node has."""
+
+    @node
+    def ask(note: Note, ctx: Context) -> Note:
+        return note.replace(text=str(ctx.interrupt(question, **answer)))
+
+    asks = StateGraph(Note).start(ask).compile(id="asks", version="1")
+    around = StateGraph(Note).add_subgraph("outer", asks, enter=lambda note: note, leave=lambda _, inner: inner).compile(id="around", version="1")
+    clock = TestClock()
+    with SqliteStore("asks.db", clock=clock) as store:
+        Runner(asks, store, clock=clock).run_sync("a-1", Note())
+        Runner(around, store, clock=clock).run_sync("b-1", Note())
+
+
+def test_a_question_is_shown_as_it_is_asked(folder: Path, call: Call) -> None:
+    asked("Which score?\nFrom 1 to 10.", returns=Annotated[int, msgspec.Meta(ge=1, le=10)], key="score")
+    shown = call("thread", "inspect", "--store", "asks.db", "a-1").out
+    assert (
+        "question  score, since 2026-11-02T12:00:00Z\nasks      Which score?\n          From 1 to 10.\ntakes     integer (minimum 1, maximum 10)\n"
+    ) in shown
+    assert "strata.question" not in shown
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [({}, "approve or reject"), ({"returns": Literal["red", "green"]}, 'one of "green", "red"'), ({"returns": bool | None}, "boolean or null")],
+)
+def test_a_question_inside_a_node_says_what_it_takes(answer: dict[str, Any], words: str, folder: Path, call: Call) -> None:
+    asked({"which": "colour"}, **answer)
+    shown = call("thread", "inspect", "--store", "asks.db", "b-1").out
+    assert f'question  #1, since 2026-11-02T12:00:00Z\nasks      {{"which":"colour"}}\ntakes     {words}\n' in shown
+
+
+def test_the_json_of_a_question_is_the_question_itself(folder: Path, call: Call) -> None:
+    asked({"which": "score"}, returns=int)
+    thread = json.loads(call("thread", "inspect", "--store", "asks.db", "b-1", "--json").out)
+    assert thread["question"] == {
+        "id": "#1",
+        "path": "outer/ask",
+        "asked": {"which": "score"},
+        "schema": {"type": "integer"},
+        "since": "2026-11-02T12:00:00Z",
+    }
+    before, at = (json.loads(line) for line in call("thread", "log", "--store", "asks.db", "a-1", "--json").out.splitlines())
+    assert (before["question"], at["question"]["path"]) == (None, "ask")
+
+
+def test_a_question_that_cannot_be_read_is_shown_as_it_is_stored(folder: Path, call: Call) -> None:
+    asked("Which score?", returns=int)
+    change(Path("asks.db"), """UPDATE checkpoints SET metadata = '{"strata.question": "?"}' WHERE status = 'interrupted'""")
+    answer = call("thread", "inspect", "--store", "asks.db", "a-1")
+    assert answer.code == 0
+    assert "metadata  strata.question = ?\n" in answer.out
+    assert json.loads(call("thread", "inspect", "--store", "asks.db", "a-1", "--json").out)["question"] is None
+
+
+def test_sec_a_hostile_question_is_shown_and_does_nothing(folder: Path, call: Call) -> None:
+    asked(HOSTILE, returns=Literal["\x1b[31m", "no"], key=HOSTILE)
+    for form in ((), ("--json",)):
+        answer = call("thread", "inspect", "--store", "asks.db", *form, "a-1")
+        assert answer.code == 0
+        assert not [char for char in answer.out if not char.isprintable() and char != "\n"]
 
 
 def test_a_thread_that_is_not_there(essays_db: str, call: Call) -> None:
