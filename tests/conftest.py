@@ -6,12 +6,14 @@ import asyncio
 import gc
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from inspect import iscoroutinefunction
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.leases import AskedForLeases, leases_asked_for
 
 SLOW_MACHINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -32,7 +34,9 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After a test no thread of ours runs, no task is pending and no file of its `tmp_path` is open.
+    """After a test no thread of ours runs, no task is pending, no lease is held and no file of its `tmp_path` is open.
+
+    A test about leases that nobody gives back names who may keep one: `@pytest.mark.leaves_leases("worker-2")`, without names anybody.
 
     It is set up before the test's own fixtures and torn down after them, so what a fixture closes is not held against the test.
     """
@@ -40,10 +44,12 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
         request.getfixturevalue("no_task_is_left")
     caplog: pytest.LogCaptureFixture = request.getfixturevalue("caplog")
     threads = set(threading.enumerate())
-    yield
+    with leases_asked_for() as asked:
+        yield
     folder = _tmp_path(request)
     _arguments(request).clear()  # they would keep a fixture's runner alive, and its idle threads
     caplog.get_records("call").clear()  # and so would the traceback of an error that was logged
+    _assert_no_lease(asked, _may_keep_one(request))
     _assert_no_thread(threads)
     _assert_no_open_file(folder)
 
@@ -65,6 +71,16 @@ def _runs_the_tests(task: asyncio.Task[object]) -> bool:
 def _is_async(item: object) -> bool:
     function = getattr(item, "obj", None)
     return iscoroutinefunction(getattr(getattr(function, "hypothesis", None), "inner_test", function))
+
+
+def _assert_no_lease(asked: AskedForLeases, may_keep_one: Callable[[str], bool]) -> None:
+    left = [held for held in asked.still_held() if not may_keep_one(held.owner)]
+    assert not left, f"the test left leases behind: {left}"
+
+
+def _may_keep_one(request: pytest.FixtureRequest) -> Callable[[str], bool]:
+    marker: pytest.Mark | None = request.node.get_closest_marker("leaves_leases")
+    return lambda owner: marker is not None and (not marker.args or owner in marker.args)
 
 
 def _assert_no_thread(before: set[threading.Thread]) -> None:

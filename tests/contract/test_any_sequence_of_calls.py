@@ -245,6 +245,7 @@ def is_meant(latest: Checkpoint, *, bounds: tuple[int | None, ...], states: set[
     return all(asked)
 
 
+@pytest.mark.leaves_leases
 @pytest.mark.parametrize("name", sorted(FACTORIES))
 def test_any_sequence_of_calls_agrees_with_the_model(name: str) -> None:
     machine = type(f"{name.title()}BesideDict", (StoreBesideDict,), {"factory": staticmethod(FACTORIES[name])})

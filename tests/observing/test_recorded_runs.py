@@ -14,6 +14,7 @@ from tests.telemetry.test_recorded_runs import MEASURED, Collected, shape_of_our
 from tests.wire.scenarios import PLAYED
 
 
+@pytest.mark.leaves_leases("worker-b")
 @pytest.mark.parametrize("name", PLAYED)
 async def test_the_events_of_a_scenario_are_as_recorded(name: str) -> None:
     played = await play(name, PLAYED[name])
@@ -25,6 +26,7 @@ ALL_MADE = [name for name in MEASURED if name in PLAYED and not PLAYED[name].dif
 """Where a call is not made or answered differently, its spans and metrics are missing, and cannot be told from the others'."""
 
 
+@pytest.mark.leaves_leases("worker-b")
 @pytest.mark.parametrize("name", ALL_MADE)
 async def test_the_spans_of_a_scenario_are_as_recorded(name: str) -> None:
     collected = Collected()
@@ -32,6 +34,7 @@ async def test_the_spans_of_a_scenario_are_as_recorded(name: str) -> None:
     assert Counter(shape_of_ours(collected.spans())) == Counter(shape_of_recorded(lines("spans", name)))
 
 
+@pytest.mark.leaves_leases("worker-b")
 @pytest.mark.parametrize("name", ALL_MADE)
 async def test_the_metrics_of_a_scenario_are_as_recorded(name: str) -> None:
     collected = Collected()

@@ -139,6 +139,7 @@ async def test_lr3_an_event_for_a_held_thread_is_refused() -> None:
     assert isinstance(await runner.signal("t", Event("paid")), Completed)
 
 
+@pytest.mark.leaves_leases("worker-2")
 async def test_lr4_ls10_ck114_what_is_refused_for_itself_takes_no_lease() -> None:
     shared = Shared()
     runner = shared.worker(pausing())
@@ -153,6 +154,7 @@ async def test_lr4_ls10_ck114_what_is_refused_for_itself_takes_no_lease() -> Non
     assert (await shared.taken(thread_id="nobody")).token == 1
 
 
+@pytest.mark.leaves_leases("worker-2")
 async def test_lr5_a_resume_and_an_end_take_a_lease_each_and_an_end_again_takes_none() -> None:
     shared = Shared()
     runner = shared.worker(pausing())
@@ -177,6 +179,7 @@ async def test_lr6_a_node_that_takes_longer_than_the_lease_keeps_it() -> None:
     assert shared.clock.timers == 0
 
 
+@pytest.mark.leaves_leases("worker-2")
 async def test_lr9_ls13_ck115_a_run_whose_thread_was_taken_stops_at_its_next_renewal_and_writes_nothing() -> None:
     shared, gate, own = Shared(), Gate(), HandClock()
     running = asyncio.create_task(shared.worker(gate.graph(), clock=own).run("t", Trail(trail="x")))
@@ -190,6 +193,7 @@ async def test_lr9_ls13_ck115_a_run_whose_thread_was_taken_stops_at_its_next_ren
     assert await shared.holder() == "worker-2"
 
 
+@pytest.mark.leaves_leases("worker-2")
 async def test_lr10_ls14_a_pause_that_may_not_be_stored_is_a_lost_lease_with_the_state_behind_its_node() -> None:
     shared, gate = Shared(), Gate()
     running = asyncio.create_task(shared.worker(gate.graph(), clock=HandClock()).run("t", Trail(trail="x")))
@@ -201,6 +205,7 @@ async def test_lr10_ls14_a_pause_that_may_not_be_stored_is_a_lost_lease_with_the
     assert await log(shared.store) == []
 
 
+@pytest.mark.leaves_leases("worker-2")
 @pytest.mark.parametrize("ends", ["failed", "cancelled"])
 async def test_lr10_ls14_nor_is_a_failure_or_a_cancellation(ends: str) -> None:
     shared, gate = Shared(), Gate()
@@ -222,6 +227,7 @@ async def test_lr10_ls14_nor_is_a_failure_or_a_cancellation(ends: str) -> None:
     assert await log(shared.store) == []
 
 
+@pytest.mark.leaves_leases("worker-2")
 async def test_ls14_a_resume_that_lost_its_lease_before_its_stamp_runs_nothing_and_can_be_made_again() -> None:
     shared = Shared()
     ran: list[str] = []
@@ -251,6 +257,7 @@ async def test_ls14_a_resume_that_lost_its_lease_before_its_stamp_runs_nothing_a
     assert (ran, await log(store)) == ([], ["interrupted:Charge>Ship"])
 
 
+@pytest.mark.leaves_leases("worker-2")
 async def test_lr13_ls15_a_lease_lost_inside_a_graph_inside_stops_every_level() -> None:
     shared, gate, own = Shared(), Gate(), HandClock()
     child = StateGraph(Trail).add_node("Charge", gate.node).compile(durable=False)

@@ -126,6 +126,7 @@ async def test_a_free_thread_is_taken(store: Troubled, keeper: LeaseKeeper) -> N
     assert not keeper.is_lost
 
 
+@pytest.mark.leaves_leases("worker-2")
 @pytest.mark.parametrize("owner", ["worker-1", "worker-2"])
 async def test_a_held_thread_is_refused_even_to_its_own_name(store: Troubled, clock: HandClock, losses: Losses, owner: str) -> None:
     await clock.pass_time(0.25)
@@ -196,6 +197,7 @@ async def test_a_lost_lease_saves_nothing_even_if_nobody_took_the_thread(store: 
     assert await store.load("t") is None
 
 
+@pytest.mark.leaves_leases("worker-1")
 async def test_a_renewal_that_hangs_loses_the_lease_in_time(store: Troubled, clock: HandClock, keeper: LeaseKeeper, losses: Losses) -> None:
     store.hanging = 9
     await clock.pass_time(28.9)
@@ -212,6 +214,7 @@ async def test_a_renewal_that_hangs_once_loses_nothing(store: Troubled, clock: H
     assert await store.get_lease("t") == keeper.held
 
 
+@pytest.mark.leaves_leases("worker-1")
 async def test_a_slow_renewal_counts_from_when_it_was_asked(store: Troubled, clock: HandClock, keeper: LeaseKeeper, losses: Losses) -> None:
     store.hanging = 1
     await clock.pass_time(15)
@@ -224,6 +227,7 @@ async def test_a_slow_renewal_counts_from_when_it_was_asked(store: Troubled, clo
     assert losses.count == 1
 
 
+@pytest.mark.leaves_leases("worker-2")
 async def test_a_takeover_is_noticed_at_the_next_renewal(store: Troubled, clock: HandClock, keeper: LeaseKeeper, losses: Losses) -> None:
     theirs = await taken_over(store, keeper)
     await clock.pass_time(9.9)
@@ -247,6 +251,7 @@ async def test_a_keeper_saves_under_its_lease(store: Troubled, keeper: LeaseKeep
     assert not keeper.is_lost
 
 
+@pytest.mark.leaves_leases("worker-2")
 async def test_a_takeover_is_noticed_by_a_save(store: Troubled, clock: HandClock, keeper: LeaseKeeper, losses: Losses) -> None:
     await taken_over(store, keeper)
     with pytest.raises(LeaseLost) as lost:
@@ -282,6 +287,7 @@ async def test_a_release_waits_no_longer_than_the_renewal_may_take(store: Troubl
     assert await store.get_lease("t") is None
 
 
+@pytest.mark.leaves_leases("worker-1")
 async def test_a_release_that_fails_is_ignored(store: Troubled, keeper: LeaseKeeper, losses: Losses, caplog: pytest.LogCaptureFixture) -> None:
     store.release_fails = True
     await keeper.release()
@@ -289,6 +295,7 @@ async def test_a_release_that_fails_is_ignored(store: Troubled, keeper: LeaseKee
     assert "the lease of thread 't' was not given back, and runs out by itself: the store is away" in caplog.text
 
 
+@pytest.mark.leaves_leases("worker-1")
 async def test_a_release_that_hangs_is_given_up(store: Troubled, clock: HandClock, keeper: LeaseKeeper) -> None:
     store.release_hangs = True
     releasing = asyncio.ensure_future(keeper.release())
@@ -297,6 +304,7 @@ async def test_a_release_that_hangs_is_given_up(store: Troubled, clock: HandCloc
     assert clock.timers == 0
 
 
+@pytest.mark.leaves_leases("worker-2")
 async def test_a_release_may_be_repeated(store: Troubled, keeper: LeaseKeeper) -> None:
     await keeper.release()
     answer = await store.try_acquire_lease("t", "worker-2", 30)
@@ -305,6 +313,7 @@ async def test_a_release_may_be_repeated(store: Troubled, keeper: LeaseKeeper) -
     assert await store.get_lease("t") == answer.lease
 
 
+@pytest.mark.leaves_leases("worker-2")
 async def test_a_loss_found_while_giving_back_is_nobodys_business(store: Troubled, clock: HandClock, keeper: LeaseKeeper, losses: Losses) -> None:
     store.hanging = 1
     await clock.pass_time(11)

@@ -58,6 +58,7 @@ def told(report: RecoveryReport[Any]) -> tuple[list[tuple[str, tuple[str, ...], 
     return [(one.thread_id, one.at, one.recoveries) for one in report.recovered], [(one.thread_id, one.reason) for one in report.skipped]
 
 
+@pytest.mark.leaves_leases("worker-9")
 async def test_rc19_ck94_a_held_thread_is_left_alone_and_recovered_once_it_is_free() -> None:
     clock = HandClock()
     store = await holding(died("t1"), died("t2"), clock=clock)

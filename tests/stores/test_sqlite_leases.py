@@ -38,6 +38,7 @@ async def test_waits_ls8_sq5_a_lease_is_a_row_and_stays_one(tmp_path: Path) -> N
     assert columns_of(path, "checkpoint_leases") == ["thread_id", "owner", "token", "expires_at"]
 
 
+@pytest.mark.leaves_leases("worker-1")
 async def test_waits_ls10_sq5_a_row_of_another_writer_is_honoured(tmp_path: Path) -> None:
     path = tmp_path / "t.db"
     clock = HandClock()
@@ -51,6 +52,7 @@ async def test_waits_ls10_sq5_a_row_of_another_writer_is_honoured(tmp_path: Path
         assert (await acquired(store, "worker-1")).token == 42
 
 
+@pytest.mark.leaves_leases("")
 async def test_a_row_without_an_owner_that_lives_is_held_by_nobody_known(tmp_path: Path) -> None:
     path = tmp_path / "t.db"
     async with SqliteStore(path, clock=HandClock()) as store:
@@ -59,6 +61,7 @@ async def test_a_row_without_an_owner_that_lives_is_held_by_nobody_known(tmp_pat
         assert await store.try_acquire_lease("t", "worker-1", 30) == Held(ThreadLease("t", "", token=7, expires_at=NOW + 5_000))
 
 
+@pytest.mark.leaves_leases("worker-1")
 async def test_waits_ls11_sc5_a_file_without_the_table_works_once_it_is_open(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     told(path, SCHEMA)
@@ -69,6 +72,7 @@ async def test_waits_ls11_sc5_a_file_without_the_table_works_once_it_is_open(tmp
         assert await store.save_under_lease(record(), lease, -1) == 0
 
 
+@pytest.mark.leaves_leases("worker-c")
 async def test_the_count_of_a_file_that_the_rust_engine_left_goes_on(tmp_path: Path) -> None:
     left_by(DUMP_OF["lease"], tmp_path / "theirs.db")
     async with SqliteStore(tmp_path / "theirs.db", clock=HandClock()) as store:

@@ -37,6 +37,7 @@ def calls_on_files() -> Iterator[tuple[Path, int]]:
                     yield dump, call.number
 
 
+@pytest.mark.leaves_leases("worker-b")
 @pytest.mark.parametrize(("dump", "number"), [pytest.param(*case, id=f"{case[0].stem}-{case[1]}") for case in calls_on_files()])
 async def test_a_call_on_a_file_of_the_other_engine_does_what_it_did_there(tmp_path: Path, dump: Path, number: int) -> None:
     name = scenario_of(dump)

@@ -20,6 +20,7 @@ def test_every_recorded_scenario_is_played_or_says_why_not() -> None:
     assert sorted(SCENARIOS) == sorted(folder.name for folder in CHECKPOINTS.iterdir())
 
 
+@pytest.mark.leaves_leases("worker-b")
 @pytest.mark.parametrize("name", PLAYED)
 async def test_the_calls_of_a_scenario_write_its_records_and_get_its_answers(name: str) -> None:
     await play(name, PLAYED[name])
@@ -49,6 +50,7 @@ def deaths() -> Iterator[tuple[str, int, int]]:
                         yield name, call.number, number
 
 
+@pytest.mark.leaves_leases("worker-b")
 @pytest.mark.parametrize(("name", "number", "last"), list(deaths()))
 async def test_a_run_that_died_behind_any_of_its_records_recovers_to_the_recorded_end(name: str, number: int, last: int) -> None:
     scenario, call = PLAYED[name], calls_of(name)[number]
