@@ -123,11 +123,26 @@ class ThreadFinished(Refused):
         super().__init__(text, hint="start a new thread, or this one anew with run()")
 
 
-class ThreadChanged(Refused):
-    """Somebody else appended to the thread first."""
+ChangeReason: TypeAlias = Literal["appended", "resumed", "not_resumed"]
 
-    def __init__(self, text: str, *, thread_id: str, hint: str | None = "look at the thread again before you decide") -> None:
+
+class ThreadChanged(Refused):
+    """The thread is not as the call needs it: somebody else was there first.
+
+    `reason`: its record is not the latest any more (`appended`), was resumed already (`resumed`), or, where a stuck resume is to
+    be undone, was not (`not_resumed`).
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        thread_id: str,
+        reason: ChangeReason = "appended",
+        hint: str | None = "look at the thread again before you decide",
+    ) -> None:
         self.thread_id = thread_id
+        self.reason: ChangeReason = reason
         super().__init__(text, hint=hint)
 
 
@@ -214,10 +229,11 @@ class LeaseHeld(Refused):
         """`expires_at` is in Unix milliseconds; it is told rounded up, so that the lease is over at the time told."""
         self.thread_id, self.owner = thread_id, owner
         self.until = datetime.fromtimestamp(min(-(-expires_at // 1000), _LAST_SECOND), UTC)
-        super().__init__(
-            f"thread '{thread_id}' is held by '{owner}' until {self.until:%Y-%m-%dT%H:%M:%SZ}",
-            hint="try again then, or leave the thread to its owner",
-        )
+        super().__init__(self.told_of(f"thread '{thread_id}'"), hint="try again then, or leave the thread to its owner")
+
+    def told_of(self, thread: str) -> str:
+        """The text, with these words for the thread."""
+        return f"{thread} is held by '{self.owner}' until {self.until:%Y-%m-%dT%H:%M:%SZ}"
 
 
 class LeaseLost(Refused):

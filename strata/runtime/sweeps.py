@@ -193,12 +193,12 @@ def skipped_because(thread_id: str, error: Refused | StoreError, *, changed: str
     match error:
         case NotDue() | NotRunning() | ThreadRunning() | ThreadFinished():
             reason = over
-        case ThreadChanged() if str(error).startswith(f"checkpoint for thread '{thread_id}' was already resumed"):  # so it was when it was loaded
+        case ThreadChanged(reason="resumed"):  # so it was when it was loaded
             reason = over
         case ThreadNotFound():
             reason = "it has no checkpoint"
         case LeaseHeld():
-            reason = str(error).replace(f"thread '{thread_id}'", "it", 1)
+            reason = error.told_of("it")
         case NotAdmitted():
             reason = f"it was not admitted: {error}"
         case ThreadChanged():

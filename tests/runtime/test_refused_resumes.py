@@ -108,6 +108,7 @@ async def test_ck61_int_09_a_thread_that_was_resumed_already() -> None:
     error = await refused(waits_at(resumed_at="2026-11-02T10:00:00Z"), GRAPH.approve("ana"))
     assert isinstance(error, ThreadChanged)
     assert str(error) == "checkpoint for thread 't' was already resumed"
+    assert error.reason == "resumed"
     assert "reopen" in (error.hint or "")
 
 
@@ -127,6 +128,7 @@ async def test_int_08_an_answer_to_what_the_person_did_not_see() -> None:
     error = await refused(waits_at(), GRAPH.approve("ana"), at_sequence=3)
     assert isinstance(error, ThreadChanged)
     assert str(error) == "thread 't' is at sequence 0, and the answer was made for sequence 3"
+    assert error.reason == "appended"
 
 
 async def test_an_answer_to_what_the_person_saw_is_taken() -> None:

@@ -257,8 +257,9 @@ async def test_ck104_a_resume_that_lands_within_an_end_is_decided_anew() -> None
 
     store = OvertakenStore(resume)
     await store.save(stored_as())
-    with pytest.raises(ThreadChanged, match="may still be running"):
+    with pytest.raises(ThreadChanged, match="may still be running") as raised:
         await Runner(GRAPH, store).end("t")
+    assert raised.value.reason == "resumed"
     assert await log(store) == ["interrupted:A>B", "resumed:A>B"]
 
 
@@ -305,7 +306,8 @@ async def test_a_stuck_thread_is_reopened_and_resumed_once_more() -> None:
 
 @pytest.mark.parametrize("status", ["interrupted", "failed", "cancelled", "completed", "ended", "running"])
 async def test_only_a_stuck_thread_is_reopened(status: str) -> None:
-    await refused(await holding(stored_as(status)), lambda runner: runner.reopen("t"))
+    error = await refused(await holding(stored_as(status)), lambda runner: runner.reopen("t"))
+    assert not isinstance(error, ThreadChanged) or error.reason == "not_resumed"
 
 
 async def test_an_unknown_or_foreign_thread_is_not_reopened() -> None:

@@ -102,6 +102,7 @@ def admit_resume(
         raise ThreadChanged(
             f"checkpoint for thread '{thread_id}' was already resumed",
             thread_id=thread_id,
+            reason="resumed",
             hint="its run is still going, or its process died: reopen() makes it resumable again, end(force=True) finishes it",
         )
     answer: Answer = woken(checkpoint, thread_id, given.now) if isinstance(given, Due) else given

@@ -36,6 +36,7 @@ def admit_end(stored: Stored | None, thread_id: str, plan: GraphPlan, *, force: 
             f"thread '{thread_id}' was resumed at {checkpoint.resumed_at} and may still be running: "
             f"only a waiting, failed or cancelled thread can be ended",
             thread_id=thread_id,
+            reason="resumed",
             hint="if its process died, end(force=True) ends it all the same, reopen() makes it resumable again",
         )
     if checkpoint.status == "completed":
@@ -62,5 +63,5 @@ def admit_reopen(stored: Stored | None, thread_id: str, plan: GraphPlan) -> tupl
         text = f"thread '{thread_id}' is not stuck behind a resume: its latest checkpoint is {checkpoint.state_name}"
         if checkpoint.status in {"completed", "ended"}:
             raise ThreadFinished(text, thread_id=thread_id)
-        raise ThreadChanged(text, thread_id=thread_id, hint="resume() takes it as it is")
+        raise ThreadChanged(text, thread_id=thread_id, reason="not_resumed", hint="resume() takes it as it is")
     return take_over(checkpoint, plan, thread_id=thread_id), found.sequence
