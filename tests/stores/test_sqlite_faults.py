@@ -180,6 +180,15 @@ async def test_another_programs_table_under_the_same_name(path: Path) -> None:
     assert "a file of its own" in str(error.hint)
 
 
+@pytest.mark.parametrize("table", ["checkpoints (thread_id, checkpoint)", "strata_schema_version (version)", "checkpoint_threads (name)"])
+def test_another_programs_file_is_left_as_it_was(path: Path, table: str) -> None:
+    told(path, f"CREATE TABLE {table}; CREATE TABLE writes (thread_id)")
+    before = path.read_bytes()
+    assert "is not laid out as a store is" in str(asyncio.run(refusal(SqliteStore(path))))
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
 async def test_a_table_that_is_gone(path: Path) -> None:
     async with SqliteStore(path) as store:
         told(path, "DROP TABLE checkpoint_threads")

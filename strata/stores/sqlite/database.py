@@ -131,7 +131,8 @@ class Database:
 def _connect_for_thread(path: Path, durability: Durability, busy_timeout: float) -> sqlite3.Connection:
     connection = _connect(path, durability, busy_timeout=busy_timeout)
     try:
-        migration.version_of(connection)  # refuses a newer database before anything is touched
+        if not migration.is_blank(connection):  # refuses a newer database and another program's, before anything is touched
+            migration.bring_up_to_date(connection)
         _set_write_ahead(path, durability)
         migration.bring_up_to_date(connection)
     except BaseException:

@@ -7,6 +7,9 @@ from typing import Final, TypeAlias
 
 COMPONENT: Final = "checkpoints"
 
+ANYTHING: Final = "SELECT 1 FROM sqlite_master LIMIT 1"
+"""Whether the file holds a table, of whatever program."""
+
 VERSIONS: Final = """CREATE TABLE IF NOT EXISTS strata_schema_version (
     component TEXT NOT NULL PRIMARY KEY,
     version   INTEGER NOT NULL

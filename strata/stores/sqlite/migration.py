@@ -28,6 +28,11 @@ def bring_up_to_date(connection: sqlite3.Connection, steps: layout.Steps = layou
         raise
 
 
+def is_blank(connection: sqlite3.Connection) -> bool:
+    """Whether nobody has made a table in the file."""
+    return connection.execute(layout.ANYTHING).fetchone() is None
+
+
 def version_of(connection: sqlite3.Connection, steps: layout.Steps = layout.STEPS) -> int:
     """The layout's version; 0 where none is recorded.
 
