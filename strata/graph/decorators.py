@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import FrameType
-from typing import Any, Concatenate, Generic, LiteralString, Never, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, LiteralString, Never, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 import msgspec
 
@@ -26,6 +26,19 @@ N = TypeVar("N", bound=LiteralString)
 T = TypeVar("T", bound=LiteralString)
 
 
+class TopOptions(TypedDict, total=False):
+    """What most top decorators take, beside what says what kind of node it is."""
+
+    timeout: timedelta | float | None
+    metadata: Mapping[str, str] | None
+
+
+class NodeOptions(TopOptions, total=False):
+    """See `node`."""
+
+    inline: bool
+
+
 class NodeDecorator(Generic[N]):
     """`@node(...)` on its way to the function."""
 
@@ -43,17 +56,11 @@ class NodeDecorator(Generic[N]):
 @overload
 def node(fn: Wired[Callable[Concatenate[S, P], R], T], /) -> Node[S, Callable[Concatenate[S, P], R], LiteralString, T]: ...
 @overload
-def node(
-    name: N, /, *, timeout: timedelta | float | None = ..., metadata: Mapping[str, str] | None = ..., inline: bool = ...
-) -> NodeDecorator[N]: ...
+def node(name: N, /, **options: Unpack[NodeOptions]) -> NodeDecorator[N]: ...
 @overload
-def node(  # type: ignore[overload-cannot-match]
-    name: str, /, *, timeout: timedelta | float | None = ..., metadata: Mapping[str, str] | None = ..., inline: bool = ...
-) -> NodeDecorator[Any]: ...
+def node(name: str, /, **options: Unpack[NodeOptions]) -> NodeDecorator[Any]: ...  # type: ignore[overload-cannot-match]
 @overload
-def node(
-    *, timeout: timedelta | float | None = ..., metadata: Mapping[str, str] | None = ..., inline: bool = ...
-) -> NodeDecorator[LiteralString]: ...
+def node(**options: Unpack[NodeOptions]) -> NodeDecorator[LiteralString]: ...
 @overload
 def node(fn: Callable[Concatenate[S, P], R], /) -> Node[S, Callable[Concatenate[S, P], R], LiteralString, Never]: ...
 def node(target: Any = None, /, *, timeout: timedelta | float | None = None, metadata: Mapping[str, str] | None = None, inline: bool = False) -> Any:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Concatenate, Generic, LiteralString, Never, TypeAlias, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Concatenate, Generic, LiteralString, Never, TypeAlias, TypeVar, Unpack, overload
 
 from strata.graph.bodies import Branch, FanoutSettings, group_body, map_body
 from strata.graph.compiled import CompiledGraph
-from strata.graph.decorators import Top, TopDecorator, as_node
+from strata.graph.decorators import Top, TopDecorator, TopOptions, as_node
 from strata.graph.joins import Join, Outcomes, Partial
 from strata.graph.nodes import Composite, Wired
 from strata.graph.places import caller, place_of
@@ -41,14 +41,12 @@ class MergeDecorator(TopDecorator, Generic[S, C, N]):
         return as_node(fn, self._top, caller())
 
 
-class FanoutOptions(TypedDict, total=False):
+class FanoutOptions(TopOptions, total=False):
     """What groups and maps have in common; see `parallel`."""
 
     partial: Partial
     max_concurrency: int | None
     cancel_siblings: bool
-    timeout: timedelta | float | None
-    metadata: Mapping[str, str] | None
     keep_progress: bool
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, Generic, LiteralString, Never, TypeVar, overload
+from typing import Any, Generic, LiteralString, Never, TypeVar, Unpack, overload
 
 from strata.graph.bodies import subgraph_body
 from strata.graph.compiled import CompiledGraph
-from strata.graph.decorators import Top, TopDecorator, as_node
+from strata.graph.decorators import Top, TopDecorator, TopOptions, as_node
 from strata.graph.nodes import Composite, Wired
 from strata.graph.places import caller
 from strata.graph.spec import SubgraphBody
@@ -32,34 +32,11 @@ class FoldDecorator(TopDecorator, Generic[S, C, N]):
 
 
 @overload
-def subgraph(
-    child: CompiledGraph[C],
-    /,
-    *,
-    enter: Callable[[S], C],
-    name: N,
-    timeout: timedelta | float | None = ...,
-    metadata: Mapping[str, str] | None = ...,
-) -> FoldDecorator[S, C, N]: ...
+def subgraph(child: CompiledGraph[C], /, *, enter: Callable[[S], C], name: N, **options: Unpack[TopOptions]) -> FoldDecorator[S, C, N]: ...
 @overload
-def subgraph(
-    child: CompiledGraph[C],
-    /,
-    *,
-    enter: Callable[[S], C],
-    name: str,
-    timeout: timedelta | float | None = ...,
-    metadata: Mapping[str, str] | None = ...,
-) -> FoldDecorator[S, C, Any]: ...
+def subgraph(child: CompiledGraph[C], /, *, enter: Callable[[S], C], name: str, **options: Unpack[TopOptions]) -> FoldDecorator[S, C, Any]: ...
 @overload
-def subgraph(
-    child: CompiledGraph[C],
-    /,
-    *,
-    enter: Callable[[S], C],
-    timeout: timedelta | float | None = ...,
-    metadata: Mapping[str, str] | None = ...,
-) -> FoldDecorator[S, C, LiteralString]: ...
+def subgraph(child: CompiledGraph[C], /, *, enter: Callable[[S], C], **options: Unpack[TopOptions]) -> FoldDecorator[S, C, LiteralString]: ...
 def subgraph(
     child: CompiledGraph[Any],
     /,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Generic, LiteralString, Never, TypeVar, overload
+from typing import Any, Generic, LiteralString, Never, TypeVar, Unpack, overload
 
 import msgspec
 
 from strata.graph.answers import Event
 from strata.graph.bodies import event_wait_body, timer_body
-from strata.graph.decorators import Top, TopDecorator, as_node
+from strata.graph.decorators import Top, TopDecorator, TopOptions, as_node
 from strata.graph.nodes import Composite, Wired
 from strata.graph.places import caller
 from strata.graph.spec import EventWaitBody, TimerBody
@@ -56,17 +56,11 @@ class WaitDecorator(TopDecorator, Generic[N]):
 
 
 @overload
-def wait_for_event(
-    event_type: str, /, *, name: N, timeout: timedelta | float | None = ..., metadata: Mapping[str, str] | None = ...
-) -> WaitDecorator[N]: ...
+def wait_for_event(event_type: str, /, *, name: N, **options: Unpack[TopOptions]) -> WaitDecorator[N]: ...
 @overload
-def wait_for_event(  # type: ignore[overload-cannot-match]
-    event_type: str, /, *, name: str, timeout: timedelta | float | None = ..., metadata: Mapping[str, str] | None = ...
-) -> WaitDecorator[Any]: ...
+def wait_for_event(event_type: str, /, *, name: str, **options: Unpack[TopOptions]) -> WaitDecorator[Any]: ...  # type: ignore[overload-cannot-match]
 @overload
-def wait_for_event(
-    event_type: str, /, *, timeout: timedelta | float | None = ..., metadata: Mapping[str, str] | None = ...
-) -> WaitDecorator[LiteralString]: ...
+def wait_for_event(event_type: str, /, **options: Unpack[TopOptions]) -> WaitDecorator[LiteralString]: ...
 def wait_for_event(
     event_type: str, /, *, name: str | None = None, timeout: timedelta | float | None = None, metadata: Mapping[str, str] | None = None
 ) -> Any:
