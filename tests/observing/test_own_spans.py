@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -11,8 +12,9 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 
-from strata import Context, Runner, Scheduler, StateGraph, ThreadNotFound, Token, branch
+from strata import Cancelled, Context, Failed, FatalError, Runner, Scheduler, StateGraph, ThreadNotFound, Token, branch
 from strata.stores.memory import MemoryStore
 from strata.telemetry import OpenTelemetryInstrument
 from strata.testing import EventRecorder
@@ -46,6 +48,10 @@ class Traced:
 
     def spans(self) -> list[ReadableSpan]:
         return list(self._exporter.get_finished_spans())
+
+    def span(self, name: str) -> ReadableSpan:
+        [found] = [span for span in self.spans() if span.name == name]
+        return found
 
     def parents(self) -> dict[str, str | None]:
         names = {span.context.span_id: span.name for span in self.spans() if span.context}
@@ -90,6 +96,39 @@ OPENED = {
     "in an item": "Fan/x/Step #1",
     "in a child": "Work/Step #1",
 }
+
+
+async def test_sp3_a_fatal_failure_is_the_runs_and_its_nodes_and_the_record_is_noted_on_the_run() -> None:
+    traced = Traced()
+
+    def declines(state: Trail) -> Trail:
+        raise FatalError("card declined")
+
+    graph = StateGraph(Trail).add_node("Charge", declines).compile(durable=False)
+    assert isinstance(await Runner(graph, MemoryStore(), instrument=traced.instrument).run("t", Trail()), Failed)
+    run, node = traced.span("strata.run"), traced.span("Charge")
+    assert (run.status.status_code, run.status.description) == (StatusCode.ERROR, "card declined")
+    assert dict(run.attributes or {})["strata.outcome"] == "failed"
+    assert (node.status.status_code, dict(node.attributes or {})["error.type"]) == (StatusCode.ERROR, "fatal")
+    assert [event.name for event in run.events] == ["run started", "checkpoint saved", "run completed"]
+
+
+async def test_sp3_a_cancelled_run_has_no_status_and_neither_have_its_node_and_attempt() -> None:
+    traced, entered = Traced(), asyncio.Event()
+
+    async def hangs(state: Trail) -> Trail:
+        entered.set()
+        await asyncio.Event().wait()
+        return state
+
+    runner = Runner(StateGraph(Trail).add_node("Slow", hangs).compile(), MemoryStore(), instrument=traced.instrument)
+    running = asyncio.create_task(runner.run("t", Trail()))
+    await entered.wait()
+    runner.cancel("t")
+    assert isinstance(await running, Cancelled)
+    assert {span.name: span.status.is_unset for span in traced.spans()} == {"strata.run": True, "Slow": True, "Slow #1": True}
+    attributes = dict(traced.span("strata.run").attributes or {})
+    assert (attributes["strata.outcome"], attributes["strata.cancel_reason"]) == ("cancelled", "requested")
 
 
 async def test_sp5_sp10_a_scheduled_run_of_a_named_graph_says_so() -> None:

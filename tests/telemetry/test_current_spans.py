@@ -86,15 +86,6 @@ async def test_the_run_lies_below_what_is_current_at_the_call(traced: Traced) ->
     assert traced.parent("strata.run") == "request"
 
 
-async def test_sp3_a_cancelled_run_has_no_status(traced: Traced) -> None:
-    with traced.watch.run("run"):
-        traced.watch.emit(RunStarted(mode="run", node="A"))
-        traced.watch.completed("cancelled", cancel_reason="requested")
-    run = traced.span("strata.run")
-    assert run.status.is_unset
-    assert dict(run.attributes or {})["strata.cancel_reason"] == "requested"
-
-
 @pytest.mark.parametrize(
     ("identity", "known"),
     [
