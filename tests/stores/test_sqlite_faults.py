@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from strata.errors import DatabaseNewer, StoreError
+from strata.errors import DatabaseNewer, DatabaseOlder, StoreError
 from strata.ports.checkpoints import ThreadQuery
 from strata.stores.sqlite import SqliteStore
 from tests.records import record
@@ -211,10 +211,70 @@ async def test_a_folder_that_may_not_be_written_to(open_folder: Path) -> None:
     async with SqliteStore(open_folder / "t.db") as store:
         await store.save(record("t"))
     with without_rights(open_folder):
-        error = await refusal(SqliteStore(open_folder / "t.db"))
+        async with SqliteStore(open_folder / "t.db") as store:
+            error = await refusal(store)
         assert "cannot be opened" in str(await refusal(SqliteStore(open_folder / "new.db")))
     assert error.hint is not None
     assert "permission on the file and on its folder" in error.hint
+
+
+# A file that was closed, in a folder where SQLite may not make the log that reading it takes
+
+
+async def test_a_closed_file_is_read_where_nothing_may_be_written(open_folder: Path) -> None:
+    async with SqliteStore(open_folder / "t.db") as store:
+        await store.save(record("t"))
+    with without_rights(open_folder):
+        async with SqliteStore(open_folder / "t.db") as store:
+            assert await store.load("t") == record("t")
+            assert [logged.sequence for logged in (await store.get_log("t")).records] == [0]
+            assert [thread.thread_id for thread in (await store.list_threads(ThreadQuery())).threads] == ["t"]
+            assert await store.get_lease("t") is None
+            assert "is read-only" in str(await refusal(store))
+            with pytest.raises(StoreError, match="is read-only"):
+                await store.try_acquire_lease("t", "worker-1", 30)
+    assert os.listdir(open_folder) == ["t.db"]
+
+
+async def test_what_others_write_meanwhile_is_read(open_folder: Path) -> None:
+    async with SqliteStore(open_folder / "t.db") as writer:
+        await writer.save(record("t"))
+    async with SqliteStore(open_folder / "t.db") as reader:
+        with without_rights(open_folder):
+            assert (await reader.get_log("t")).records[-1].sequence == 0
+        async with SqliteStore(open_folder / "t.db") as writer:
+            await writer.save(record("t"))
+            with without_rights(open_folder):
+                assert (await reader.get_log("t")).records[-1].sequence == 1
+            await writer.save(record("t"))
+        with without_rights(open_folder):
+            assert (await reader.get_log("t")).records[-1].sequence == 2
+
+
+async def test_a_log_that_cannot_be_read_is_not_passed_over(open_folder: Path) -> None:
+    async with SqliteStore(open_folder / "t.db") as store:
+        await store.save(record("t"))
+        for name in ("t.db", "t.db-wal"):
+            shutil.copy(open_folder / name, open_folder / f"copy-{name}")
+    with without_rights(open_folder):
+        error = await refusal(SqliteStore(open_folder / "copy-t.db"))
+    assert "its last records are in 'copy-t.db-wal'" in str(error)
+    assert "as a user who may write to the folder" in str(error.hint)
+
+
+async def test_a_closed_file_of_an_older_build_says_so_where_nothing_may_be_written(open_folder: Path) -> None:
+    told(open_folder / "t.db", f"{SCHEMA}; PRAGMA journal_mode = WAL; INSERT INTO strata_schema_version VALUES ('checkpoints', 1)")
+    with without_rights(open_folder), pytest.raises(DatabaseOlder, match="is at checkpoints schema version 1, and this build needs 2"):
+        await SqliteStore(open_folder / "t.db").load("t")
+
+
+def test_a_file_on_a_disk_without_writing_is_read(small_disk: Path) -> None:
+    with SqliteStore(small_disk / "t.db") as store:
+        store.run_in_loop(store.save(record("t")))
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with SqliteStore(small_disk / "t.db") as store:
+        assert store.run_in_loop(store.load("t")) == record("t")
+        assert "is read-only" in str(store.run_in_loop(refusal(store)))
 
 
 async def test_a_newer_database_says_which_file_it_is(path: Path) -> None:

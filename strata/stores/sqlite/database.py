@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 import aiosqlite
 from aiosqlite.core import _STOP_RUNNING_SENTINEL  # pyright: ignore[reportPrivateUsage]
 
-from strata.stores.sqlite import faults, migration, statements
+from strata.stores.sqlite import faults, migration, standing, statements
 
 T = TypeVar("T")
 
@@ -108,24 +108,56 @@ class Database:
         Raises:
             sqlite3.Error: the file cannot be opened, read, or brought up to date.
             DatabaseNewer: a newer build made it; nothing was changed.
+            DatabaseOlder: an older build made it, and it may only be read.
         """
-        thread = DatabaseThread(partial(_connect_for_thread, path, durability, busy_timeout))
         try:
-            await thread
-        except BaseException:
-            await thread.wait_stopped()
-            raise
-        try:
-            in_place = await thread.submit(lambda _: _connect(path, durability, busy_timeout=0))
-        except BaseException:
-            await thread.close()
-            raise
-        return cls(in_place, thread)
+            return cls(
+                *await _connections(
+                    for_thread=lambda: _connect_for_thread(path, durability, busy_timeout),
+                    in_place=lambda: _connect(path, durability, busy_timeout=0),
+                )
+            )
+        except sqlite3.OperationalError as error:
+            if not standing.stands_alone(path, error):
+                raise
+        connect = partial(standing.connect, path)
+        return StandingDatabase(path, *await _connections(for_thread=connect, in_place=connect))
+
+    def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        """Have `work` done on the thread, after what was submitted before. Cancelling the future does not stop it."""
+        return self.thread.submit(work)
 
     async def close(self) -> None:
         """Close both, after what the thread still has to do. The last connection to a file folds its log into it."""
         self.in_place.close()
         await self.thread.close()
+
+
+class StandingDatabase(Database):
+    """A file that is read as it stands: nobody may write to it here. Its connections are there to refuse what would."""
+
+    def __init__(self, path: Path, in_place: sqlite3.Connection, thread: DatabaseThread) -> None:
+        super().__init__(in_place, thread)
+        self.path = path
+
+    def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        return self.thread.submit(lambda _: standing.read(self.path, work))
+
+
+async def _connections(
+    *, for_thread: Callable[[], sqlite3.Connection], in_place: Callable[[], sqlite3.Connection]
+) -> tuple[sqlite3.Connection, DatabaseThread]:
+    thread = DatabaseThread(for_thread)
+    try:
+        await thread
+    except BaseException:
+        await thread.wait_stopped()
+        raise
+    try:
+        return await thread.submit(lambda _: in_place()), thread
+    except BaseException:
+        await thread.close()
+        raise
 
 
 def _connect_for_thread(path: Path, durability: Durability, busy_timeout: float) -> sqlite3.Connection:

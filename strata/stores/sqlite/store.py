@@ -40,6 +40,8 @@ class SqliteStore(StoreBase):
     process, and of the machine up to the last checkpoint of the write-ahead log. `busy_timeout` is how many seconds a
     call waits for a lock that another program holds; the loop itself never waits.
 
+    Where it may not be written, a file is read all the same, and what would write is a `StoreError`.
+
     `async with store:` opens and closes it. Without, it opens on first use; `await store.close()` then closes it.
     """
 
@@ -128,6 +130,7 @@ class SqliteStore(StoreBase):
         Raises:
             StoreError: it cannot be opened; the text names the file and the reason.
             DatabaseNewer: a newer build made it; nothing was changed.
+            DatabaseOlder: an older build made it, and it may only be read.
         """
         self._is_closed = False
         await self._opened()
@@ -165,7 +168,7 @@ class SqliteStore(StoreBase):
     async def _on_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         database = await self._opened()
         try:
-            return await database.thread.submit(work)
+            return await database.submit(work)
         except (sqlite3.Error, UnicodeError) as error:
             raise self._told(error) from error
 
