@@ -131,6 +131,43 @@ async def test_pages_go_on_behind_an_unreadable_row(tmp_path: Path) -> None:
     assert [[thread.thread_id for thread in page.threads] for page in pages] == [["c"], [], ["a"]]
 
 
+@pytest.mark.parametrize("sequence", ["one", 1.5, b"1"])
+async def test_a_sequence_that_is_no_whole_number_hides_no_other_row(tmp_path: Path, sequence: object) -> None:
+    async with SqliteStore(tmp_path / "t.db") as store:
+        for thread in ("a", "b", "b", "b", "c"):
+            await store.save(record(thread))
+        with opened(tmp_path / "t.db") as connection:
+            connection.execute("UPDATE checkpoints SET sequence = ? WHERE thread_id = 'b' AND sequence = 2", (sequence,))
+            connection.execute("UPDATE checkpoint_threads SET sequence = ? WHERE thread_id = 'b'", (sequence,))
+        with pytest.raises(CheckpointUnreadable, match=r"column sequence holds '(one|1\.5|1)', and not a whole number") as refused:
+            await store.load_latest("b")
+        page = await store.list_threads(ThreadQuery())
+        log = await store.get_log("b")
+    assert (refused.value.thread_id, refused.value.path) == ("b", "sequence")
+    assert [thread.thread_id for thread in page.threads] == ["c", "a"]
+    assert [row.thread_id for row in page.unreadable] == ["b"]
+    assert [type(row.checkpoint) for row in log.records] == [type(record()), type(record()), CheckpointUnreadable]
+
+
+async def test_a_log_has_nothing_behind_the_last_sequence(tmp_path: Path) -> None:
+    async with SqliteStore(tmp_path / "t.db") as store:
+        await store.save(record("t"))
+        assert (await store.get_log("t", after=2**63 - 1)).records == ()
+
+
+async def test_pages_go_on_behind_an_id_that_no_cursor_can_name(tmp_path: Path) -> None:
+    async with SqliteStore(tmp_path / "t.db") as store:
+        for thread in ("a", "b", "c", "d", "e"):
+            await store.save(record(thread))
+        for table in ("checkpoints", "checkpoint_threads"):
+            told(tmp_path / "t.db", f"UPDATE {table} SET thread_id = CAST(CAST(thread_id AS BLOB) || x'ff' AS TEXT) WHERE thread_id IN ('b', 'd')")
+        pages = [await store.list_threads(ThreadQuery(limit=2))]
+        while pages[-1].next_cursor is not None:
+            pages.append(await store.list_threads(ThreadQuery(limit=2, cursor=pages[-1].next_cursor)))
+    assert [[thread.thread_id for thread in page.threads] for page in pages] == [["e", "c"], ["a"]]
+    assert [[row.path for row in page.unreadable] for page in pages] == [["thread_id"], ["thread_id"]]
+
+
 async def test_a_leased_thread_is_not_purged(tmp_path: Path) -> None:
     async with SqliteStore(tmp_path / "t.db") as store:
         for thread in ("free", "held", "expired"):

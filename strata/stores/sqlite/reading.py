@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -38,34 +39,57 @@ def latest(connection: sqlite3.Connection, thread_id: str) -> Stored | None:
 def log_page(connection: sqlite3.Connection, thread_id: str, *, after: int | None, limit: int) -> LogPage:
     """Up to `limit` records above `after`, oldest first."""
     first = 0 if after is None else after + 1
+    if first > rows.LAST_SEQUENCE:
+        return LogPage((), None)
     with _one_view(connection):
-        page = _restored(connection, thread_id, _between(connection, thread_id, first, rows.LAST_SEQUENCE, limit))
+        page = _restored(connection, thread_id, _between(connection, thread_id, first, _BEHIND_ALL, limit))
     return LogPage(tuple(page), page[-1].sequence if len(page) == limit else None)
 
 
 def thread_page(connection: sqlite3.Connection, conditions: Conditions) -> ThreadPage:
     """The threads that `conditions` mean, newest first."""
-    text, parameters = _asked(conditions)
-    found = connection.execute(text, parameters).fetchall()
-    shown = found[: conditions.limit]
+    shown, last = _shown(connection, conditions)
     summaries = [_summary(row) for row in shown]
     return ThreadPage(
         threads=tuple(summary for summary in summaries if isinstance(summary, ThreadSummary)),
         unreadable=tuple(summary for summary in summaries if isinstance(summary, CheckpointUnreadable)),
-        next_cursor=encode_cursor(_position(shown[-1])) if len(found) > len(shown) else None,
+        next_cursor=None if last is None else encode_cursor(last),
     )
 
 
 # Records
 
+_BEHIND_ALL: Final = b"\xff"
+"""SQLite sorts texts behind all numbers and bytes behind all texts: what stands in the place of a sequence is found too."""
+
 
 def _newest(connection: sqlite3.Connection, thread_id: str) -> Logged | None:
     row = connection.execute(statements.LATEST, (thread_id,)).fetchone()
-    return None if row is None else rows.logged(row)
+    return None if row is None else _logged(row)
 
 
-def _between(connection: sqlite3.Connection, thread_id: str, first: int, last: int, limit: int) -> list[Logged]:
-    return [rows.logged(row) for row in connection.execute(statements.BETWEEN, (thread_id, first, last, limit))]
+def _between(connection: sqlite3.Connection, thread_id: str, first: int, last: int | bytes, limit: int) -> list[Logged]:
+    return [_logged(row) for row in connection.execute(statements.BETWEEN, (thread_id, first, last, limit))]
+
+
+def _logged(row: Sequence[Any]) -> Logged:
+    """The record of a row, or why it cannot be read. SQLite keeps what is no whole number in a column of whole numbers."""
+    sequence = row[1]
+    if isinstance(sequence, int):
+        return rows.logged(row)
+    thread_id, found = bytes(row[0]).decode(errors="replace"), sequence.decode(errors="replace") if isinstance(sequence, bytes) else sequence
+    unreadable = CheckpointUnreadable(
+        f"a checkpoint of thread '{thread_id}' cannot be read: its column sequence holds '{found}', and not a whole number",
+        thread_id=thread_id,
+        path="sequence",
+        hint="the row was left as it is: look at it with the sqlite3 program, or purge the thread",
+    )
+    return Logged(_whole_number_before(sequence), unreadable)
+
+
+def _whole_number_before(sequence: bytes | float) -> int:
+    """Where SQLite sorts it: a fraction among the numbers, a text behind all of them."""
+    return math.floor(sequence) if isinstance(sequence, float) and math.isfinite(sequence) else rows.LAST_SEQUENCE
 
 
 def _restored(connection: sqlite3.Connection, thread_id: str, page: list[Logged]) -> Sequence[Logged]:
@@ -100,8 +124,26 @@ def _one_view(connection: sqlite3.Connection) -> Generator[None]:
 # Listings
 
 
+def _shown(connection: sqlite3.Connection, conditions: Conditions) -> tuple[list[tuple[Any, ...]], Position | None]:
+    """The rows of a page, and the place of the last if others follow.
+
+    An id that is not UTF-8 is one that no cursor can name: a page that would end there takes in the next row too.
+    """
+    room = conditions.limit
+    while len(found := _heads(connection, conditions, room + 1)) > room:
+        if (last := _position(found[room - 1])) is not None:
+            return found[:room], last
+        room += 1
+    return found, None
+
+
+def _heads(connection: sqlite3.Connection, conditions: Conditions, limit: int) -> list[tuple[Any, ...]]:
+    text, parameters = _asked(conditions)
+    return connection.execute(text, [*parameters, limit]).fetchall()
+
+
 def _asked(conditions: Conditions) -> tuple[str, list[object]]:
-    """The statement of constant parts, and its parameters."""
+    """The statement of constant parts, and its parameters but for the last, how many rows are wanted."""
     parts: list[tuple[str, tuple[object, ...]]] = []
     if conditions.states:
         parts.append((statements.IN_STATES, (msgspec.json.encode(sorted(conditions.states)).decode(),)))
@@ -119,13 +161,16 @@ def _asked(conditions: Conditions) -> tuple[str, list[object]]:
         parts.append((statements.BELOW, (conditions.below.updated_at, conditions.below.thread_id)))
     clauses = ["WHERE " + " AND ".join(clause for clause, _ in parts)] if parts else []
     parameters = [value for _, values in parts for value in values]
-    return "\n".join([statements.HEADS, *clauses, statements.NEWEST_FIRST]), [*parameters, conditions.limit + 1]
+    return "\n".join([statements.HEADS, *clauses, statements.NEWEST_FIRST]), parameters
 
 
 def _summary(row: Sequence[Any]) -> ThreadSummary | CheckpointUnreadable:
-    read = rows.logged(row)
+    read = _logged(row)
     return read.checkpoint if isinstance(read.checkpoint, CheckpointUnreadable) else summary_of(read.checkpoint, read.sequence)
 
 
-def _position(row: Sequence[Any]) -> Position:
-    return Position(bytes(row[-1]).decode(), bytes(row[0]).decode())
+def _position(row: Sequence[Any]) -> Position | None:
+    try:
+        return Position(bytes(row[-1]).decode(), bytes(row[0]).decode())
+    except UnicodeDecodeError:
+        return None
