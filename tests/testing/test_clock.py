@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -42,6 +44,18 @@ async def test_a_cancelled_sleep_leaves_no_timer() -> None:
     sleeping.cancel()
     await clock.settle()
     assert clock.timers == 0
+
+
+def test_a_cancelled_timer_lets_go_of_what_it_would_have_called() -> None:
+    class Run:
+        def times_out(self) -> None: ...
+
+    clock, run = TestClock(), Run()
+    timer, is_alive = clock.call_later(60, run.times_out), weakref.ref(run)
+    timer.cancel()
+    del run
+    gc.collect()
+    assert is_alive() is None
 
 
 @pytest.mark.parametrize("duration", [-1, timedelta(seconds=-1), float("nan")])
