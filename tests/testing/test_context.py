@@ -49,6 +49,13 @@ def test_what_is_not_said_is_that_of_a_first_attempt() -> None:
     assert ctx.idempotency_key == "thread/write#1"
 
 
+def test_ex9_a_context_made_by_hand_has_a_run_id_and_a_key_as_in_a_run() -> None:
+    ctx = context("Draft", thread_id="t", attempt=2)
+    assert (ctx.path, ctx.attempt, ctx.streaming, ctx.metadata, ctx.cancelled) == ("Draft", 2, False, {}, False)
+    assert (ctx.run_id, ctx.idempotency_key) == ("run-1", "t/Draft#1")
+    assert context("Draft", run_id="", idempotency_key="").idempotency_key == ""
+
+
 def test_every_field_can_be_said() -> None:
     deadline = datetime(2030, 1, 1, tzinfo=UTC)
     ctx = context(
