@@ -37,7 +37,7 @@ class WaitRecord(msgspec.Struct, frozen=True, kw_only=True):
     unknown: UnknownKeys | None = None
 
 
-class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One level of a record, and the level below it in `nested` (strata-checkpoint.md 1.1).
 
     Times are the wire's own text (`2026-11-02T09:15:04Z`), states the JSON bytes that were or will be stored: neither

@@ -83,6 +83,7 @@ class Level:
         "check_result",
         "counts",
         "decision",
+        "depth",
         "ending",
         "has_entered",
         "hops",
@@ -100,6 +101,7 @@ class Level:
         "recovering",
         "scope",
         "state",
+        "storable",
         "stored",
         "stores",
         "watch",
@@ -120,6 +122,7 @@ class Level:
     ) -> None:
         self.plan = plan
         self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
         self.path = path
         self.at = at
         self.state = state
@@ -130,6 +133,7 @@ class Level:
         self.stores = stores
         self.counts = stores or limit is not None
         self.check_result = plan.codec.check_result
+        self.storable = plan.codec.storable
         self.attempt = 1
         self.decision: DecisionRecord | None = None
         self.last_failure: LastFailure | None = None
@@ -200,10 +204,6 @@ class Level:
     def path_of(self, node: NodePlan) -> str:
         """The node's qualified name."""
         return "/".join((*self.path, node.name)) if self.path else node.name
-
-    @property
-    def depth(self) -> int:
-        return 0 if self.parent is None else self.parent.depth + 1
 
     @property
     def hop_chain(self) -> str:

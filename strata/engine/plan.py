@@ -117,12 +117,13 @@ class NodePlan:
 class GraphPlan:
     """A level's graph. `hop_limit` is the compiled one, or None."""
 
-    __slots__ = ("codec", "entry", "graph", "hop_limit", "nodes")
+    __slots__ = ("codec", "entry", "graph", "hop_limit", "identity", "nodes")
 
     def __init__(self, graph: CompiledGraph[Any], *, in_place: bool) -> None:
         self.graph = graph
         self.codec: StateCodec[Any] = graph.codec
         self.hop_limit = graph.max_node_hops
+        self.identity = graph.identity
         self.nodes: Mapping[str, NodePlan] = {name: NodePlan(spec, in_place=in_place) for name, spec in graph.specs.items()}
         for name, spec in graph.specs.items():
             node = self.nodes[name]

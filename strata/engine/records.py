@@ -56,9 +56,9 @@ def record_of(level: Level, ending: Ending, stamp: Stamp) -> Checkpoint:
 
 def running_record(level: Level, stamp: Stamp, *, after: str | None) -> Checkpoint:
     """The record between two nodes of a durable run, wrapped in the running levels around it."""
-    record = _running(level, stamp, suspended=after, hops=level.hops, nested=None)
+    record = _running(level, stamp, after, level.hops, None)
     while (parent := level.parent) is not None:
-        record = _running(parent, stamp, suspended=parent.at.name, hops=parent.hops - 1, nested=record, name=_name(parent, stamp))
+        record = _running(parent, stamp, parent.at.name, parent.hops - 1, record)
         level = parent
     return record
 
@@ -87,19 +87,20 @@ def _name(level: Level, stamp: Stamp) -> str:
     return stamp.thread_id if level.parent is None else level.parent.at.name
 
 
-def _running(level: Level, stamp: Stamp, *, suspended: str | None, hops: int, nested: Checkpoint | None, name: str | None = None) -> Checkpoint:
+def _running(level: Level, stamp: Stamp, suspended: str | None, hops: int, nested: Checkpoint | None) -> Checkpoint:
+    metadata = {HOPS: str(hops)}
     return Checkpoint(
         schema_version="1.7.0",
-        thread_id=_name(level, stamp) if name is None else name,
+        thread_id=stamp.thread_id if level.parent is None else level.parent.at.name,
         status="running",
         suspended_node=suspended,
         next_node=level.at.name,
-        frozen_state=stored_state(level),
-        metadata={**stamp.metadata, HOPS: str(hops)} if stamp.metadata else {HOPS: str(hops)},
+        frozen_state=level.stored or stored_state(level),
+        metadata={**stamp.metadata, **metadata} if stamp.metadata else metadata,
         created_at=stamp.now,
         nested=nested,
         decision=level.decision,
-        graph=level.plan.graph.identity,
+        graph=level.plan.identity,
     )
 
 
@@ -115,7 +116,7 @@ def _record(
     wait: WaitRecord | None = None,
 ) -> Checkpoint:
     counted = {HOPS: str(level.hops)} if level.counts or level.kept.holds else {}  # what is kept names the hop
-    identity = level.plan.graph.identity
+    identity = level.plan.identity
     return Checkpoint(
         schema_version=lowest_version(status=status, nested=nested, decision=level.decision, wait=wait, graph=identity),
         thread_id=_name(level, stamp),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from math import floor
 from typing import Any
 
 from strata.engine.interrupt import Scope
@@ -25,14 +26,18 @@ class Run:
         channel: where stream events go; None when nobody reads.
         progress: where what a node has done is kept before it commits; None where nothing is recorded between nodes.
         watch: where run events, spans and metrics come from; None when nobody watches.
+        is_followed: somebody watches or reads.
     """
 
     __slots__ = (
         "_recorded",
+        "_second",
+        "_stamp",
         "channel",
         "clock",
         "deadline",
         "durable",
+        "is_followed",
         "metadata",
         "progress",
         "recorder",
@@ -75,7 +80,13 @@ class Run:
         self.scope = scope
         self.watch = watch
         self.progress = progress
+        self.is_followed = watch is not None or channel is not None
+        self._second = floor(clock.time())
+        self._stamp = Stamp(thread_id, self._recorded, wire_time(self._second))
 
     def stamp(self) -> Stamp:
-        """What records of this moment have in common."""
-        return Stamp(self.thread_id, self._recorded, wire_time(self.clock.time()))
+        """What records of this moment have in common. It is one value for a whole second, the finest that their times are."""
+        second = floor(self.clock.time())
+        if second != self._second:
+            self._second, self._stamp = second, Stamp(self.thread_id, self._recorded, wire_time(second))
+        return self._stamp

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from inspect import isawaitable
-from typing import Any, Generic, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, cast
 
 import msgspec
 from msgspec import inspect
@@ -42,9 +42,9 @@ class StateCodec(Generic[S]):
       exact types, finite floats, integers of 64 bits, text that UTF-8 can encode, times whose zone JSON keeps, bounds
       of `msgspec.Meta`. An object that was changed in place is not looked into. 0.3 us where a number
       of a 1 KB state changed, 1.6 where one of 20 messages did (encoding it takes 2).
-    * `full`: and where a state is stored, the bytes are decoded and compared with it (`check_stored`): this finds what
-      no look at a value can, such as a `__post_init__` or a converter that makes another value on reading, and changes
-      made in place.
+    * `full`: and where a state is stored, the bytes are decoded and compared with it (`storable`): this finds what no
+      look at a value can, such as a `__post_init__` or a converter that makes another value on reading, and changes made
+      in place.
 
     Raises:
         TypeError: the type cannot be stored; `storable_faults` has the fields.
@@ -54,18 +54,19 @@ class StateCodec(Generic[S]):
         self.state, self.check = state, check
         self._shape = shape_of(state)
         self._class: type[S] = class_of(self._shape)
-        self._encoder = msgspec.json.Encoder()
-        self._decoder: msgspec.json.Decoder[S] = msgspec.json.Decoder(state)
+        self._write = msgspec.json.Encoder().encode
+        self._read: Callable[[bytes | msgspec.Raw], S] = msgspec.json.Decoder(state).decode
+        self._reads_back = check == "full"
         deepest = depth_bound(self._shape)
         self._safe_level = -1 if deepest is None else STATE_DEPTH - deepest  # down to there no state can be too deep
 
     @cached_property
     def _changed_fit(self) -> FitsSince:
-        return _anything if self.check == "type" else changed_fields_fit(self._shape)
+        return self._is_of_the_type if self.check == "type" else changed_fields_fit(self._shape)
 
     @cached_property
     def _all_fit(self) -> Fits:
-        return _anything if self.check == "type" else all_fields_fit(self._shape)
+        return (lambda after: type(after) is self._class) if self.check == "type" else all_fields_fit(self._shape)
 
     @cached_property
     def _comes_back(self) -> Same:
@@ -78,7 +79,7 @@ class StateCodec(Generic[S]):
             StateRefused: it cannot be written, or is nested deeper than other engines read (127 levels in one record).
         """
         try:
-            data = self._encoder.encode(state)
+            data = self._write(state)
         except Exception as error:
             raise self._refused(self._first_unfit(state, level) or self._unexplained(error), "the state") from error
         if level > self._safe_level and depth_of(data) > STATE_DEPTH - level:
@@ -92,19 +93,9 @@ class StateCodec(Generic[S]):
             StateUnreadable: they are no JSON, or do not fit the type; `path` is the place as msgspec names it.
         """
         try:
-            return self._decoder.decode(data)
+            return self._read(data)
         except Exception as error:
             raise _unreadable(self._name, error) from error
-
-    def check_type(self, after: object, node: str) -> S:
-        """What the node returned, if it is exactly of the state's type: enough where `full` is about to check what is stored.
-
-        Raises:
-            StateRefused: it is not a state.
-        """
-        if type(after) is not self._class:
-            raise _not_the_state(self._name, self._class, after, node)
-        return after
 
     def check_result(self, before: S | None, after: object, node: str) -> S:
         """What the node returned, as the state that it must be; `before` is what it was given (None: look at all fields).
@@ -112,32 +103,43 @@ class StateCodec(Generic[S]):
         Raises:
             StateRefused: it is not a state, or has a value that would not come back.
         """
-        if type(after) is not self._class:
-            raise _not_the_state(self._name, self._class, after, node)
-        if after is before:
-            return after
         try:
             if self._all_fit(after) if before is None else self._changed_fit(before, after):
-                return after
+                return cast("S", after)
         except STUMBLES:
             pass
-        if (unfit := self._first_unfit(after, 0)) is not None:
+        state = self._check_type(after, node)
+        if (unfit := self._first_unfit(state, 0)) is not None:
             raise self._refused(unfit, f"node '{node}' returned a state that")
-        return after
+        return state
 
-    def check_stored(self, state: S, data: bytes, node: str) -> None:
-        """With `check="full"`: decode what is about to be written, and hold it against the state; else nothing.
+    def storable(self, before: S | None, after: object, node: str, *, level: int = 0) -> bytes:
+        """The bytes of what the node returned, `level` records deep, once it is found to come back as far as `check` looks.
 
-        It finds all that `check_result` finds and more, at once: after `check_type` it is enough by itself.
+        Reading the bytes back (`full`) finds all that a look at the fields does, and more, at once: that look is spared.
 
         Raises:
-            StateRefused: it would not come back as it is, types and all.
+            StateRefused: it is not a state, or would not come back as it is, types and all.
         """
-        if self.check != "full":
-            return
+        state = self._check_type(after, node) if self._reads_back else self.check_result(before, after, node)
+        try:
+            data = self.encode(state, level=level)
+        except StateRefused:
+            self.check_result(None, state, node)  # says the same of the node that returned it
+            raise
+        if self._reads_back:
+            self.check_stored(state, data, node)
+        return data
+
+    def check_stored(self, state: S, data: bytes, node: str) -> None:
+        """Hold what the bytes say against the state.
+
+        Raises:
+            StateRefused: they do not come back as the state, types and all.
+        """
         who = f"node '{node}' returned a state that"
         try:
-            back = self._decoder.decode(data)
+            back = self._read(data)
         except Exception as error:
             unfit = self._first_unfit(state, 0) or self._unread(error)
             raise self._refused(unfit, who) from error
@@ -152,9 +154,9 @@ class StateCodec(Generic[S]):
     def changed_since(self, state: S, data: bytes | msgspec.Raw) -> str | None:
         """The path of the first thing in `state` that is no longer as `data` has it; None where nothing was changed in place."""
         try:
-            if self._encoder.encode(state) == bytes(data):
+            if self._write(state) == bytes(data):
                 return None
-            back = self._decoder.decode(data)
+            back = self._read(data)
         except Exception:
             unfit = self._first_unfit(state, 0)
             return None if unfit is None else unfit.path
@@ -183,7 +185,7 @@ class StateCodec(Generic[S]):
         except Exception as error:
             raise _unreadable(self._name, error) from error
         keys.update((name, msgspec.Raw(value)) for name, value in overrides.items())
-        return self._encoder.encode(keys)
+        return self._write(keys)
 
     @property
     def _name(self) -> str:
@@ -204,8 +206,8 @@ class StateCodec(Generic[S]):
             raise OverrideRefused(f"override of '{name}': UNSET cannot be stored, it is the absence of the field", field=name)
         unfit = first_unfit(field.type, value, f"{self._name}.{name}", STATE_DEPTH - 1)
         if unfit is None:
-            return self._encoder.encode(value)
-        return self._encoder.encode(self._converted(name, value, unfit))
+            return self._write(value)
+        return self._write(self._converted(name, value, unfit))
 
     def _converted(self, name: str, value: object, unfit: Unfit) -> object:
         """Plain data as the field's type. It goes through bytes because msgspec's `convert` does not look into instances."""
@@ -213,11 +215,19 @@ class StateCodec(Generic[S]):
             raise _override_refused(name, unfit)
         hint = next(field.type for field in msgspec.structs.fields(self.state) if field.name == name)
         try:
-            return msgspec.json.decode(self._encoder.encode(value), type=hint)
+            return msgspec.json.decode(self._write(value), type=hint)
         except msgspec.ValidationError as error:
             if isinstance(value, dict | list):
                 raise OverrideRefused(f"override of '{name}': {error}", field=name) from None
             raise _override_refused(name, unfit) from None
+
+    def _is_of_the_type(self, _before: object, after: object) -> bool:
+        return type(after) is self._class
+
+    def _check_type(self, after: object, node: str) -> S:
+        if type(after) is not self._class:
+            raise _not_the_state(self._name, self._class, after, node)
+        return after
 
     def _first_unfit(self, state: S, level: int) -> Unfit | None:
         try:
@@ -236,10 +246,6 @@ class StateCodec(Generic[S]):
     def _unread(self, error: Exception) -> Unfit:
         text, path = _split(error)
         return Unfit(self._name + path.removeprefix("$"), "a state that can be read back", text)
-
-
-def _anything(*_: object) -> bool:
-    return True
 
 
 def _not_the_state(name: str, state: type[Any], after: object, node: str) -> StateRefused:

@@ -27,7 +27,7 @@ Fits: TypeAlias = Callable[[Any], bool]
 
 
 def changed_fields_fit(shape: inspect.StructType) -> FitsSince:
-    """A function `(before, after)`: are the fields of `after` that are not the very objects of `before` certainly fine?
+    """A function `(before, after)`: is `after` a state, and are its fields that are not the very objects of `before` certainly fine?
 
     Lists, tuples and dicts that were replaced are looked at where their items are not the very items of the old one at
     that place or key: what grew by one costs one. Neither looks into an object that was changed in place.
@@ -35,7 +35,11 @@ def changed_fields_fit(shape: inspect.StructType) -> FitsSince:
     if not can_be_written(shape):
         return not_certain
     source = _Fits(**_CALLED)
-    lines = ["def check(before, after):"]
+    lines = [
+        "def check(before, after):",
+        f"    if type(after) is not {source.value(class_of(shape))}: return False",
+        "    if after is before: return True",
+    ]
     for field in shape.fields:
         name = field.name
         fits = source.since(field.type, "new", "old")
@@ -172,16 +176,17 @@ class _Fits(Source):
                 return self.test(shape, name)
 
     def write_grown(self, shape: inspect.ListType | inspect.VarTupleType) -> str:
-        name, item = self.fresh("f"), self.test(shape.item_type, "x")
+        name = self.fresh("f")
         lines = [
             f"def {name}(v, old):",
             self.refuse_kind(shape).rstrip("\n"),
-            f"    old = aligned(v, old) if type(old) is {KINDS[type(shape)]} else ()",
+            f"    if type(old) is not {KINDS[type(shape)]}: old = ()",
+            "    elif v and old and v[0] is not old[0]: old = aligned(v, old)",
             "    if any(map(is_not, v, old)):",
             "        for x, y in zip(v, old):",
-            f"            if x is not y and not ({item}): return False",
+            f"            if x is not y and not ({self.each(shape.item_type, 'x')}): return False",
             "    for x in v[len(old):]:",
-            f"        if not ({item}): return False",
+            f"        if not ({self.each(shape.item_type, 'x')}): return False",
             "    return True",
         ]
         self.functions.append("\n".join(lines))
@@ -203,11 +208,10 @@ class _Fits(Source):
 
 def aligned(new: Any, old: Any) -> Any:
     """The old list from the item on that the new one begins with: a window that moved along by one costs one too."""
-    if new and old and new[0] is not old[0]:
-        first = new[0]
-        for index, item in enumerate(old):
-            if item is first:
-                return old[index:]
+    first = new[0]
+    for index, item in enumerate(old):
+        if item is first:
+            return old[index:]
     return old
 
 

@@ -12,7 +12,7 @@ _last: tuple[int, str] = (-1, "")
 def wire_time(seconds: float) -> str:
     """The wire's text of a Unix time, cut (not rounded) to whole seconds."""
     global _last
-    whole = int(seconds // 1)
+    whole = math.floor(seconds)
     last, text = _last
     if whole != last:  # a run asks several times a second: formatting takes 1.2 us, this test 0.1
         moment = time.gmtime(whole)

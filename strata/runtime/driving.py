@@ -67,7 +67,7 @@ def claim_of(resumed: Resumed, metadata: Mapping[str, str], now: str, *, kept: M
         state=resumed.stored,
         decision=resumed.decision,
         metadata=metadata,
-        identity=resumed.plan.graph.identity,
+        identity=resumed.plan.identity,
         now=now,
         recoveries=recoveries,
         kept=kept if resumed.inside is None else {},

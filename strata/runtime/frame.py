@@ -113,7 +113,7 @@ class Frame:
     def started(self, mode: RunMode, node: str, metadata: Mapping[str, str]) -> None:
         """The node to start at is known."""
         if self.watch is not None:
-            identity = self.operations.plan.graph.identity
+            identity = self.operations.plan.identity
             self.watch.emit(RunStarted(mode=mode, node=node, metadata=dict(metadata), graph=identity, queued_for=self.queued_for))
 
     def completed(self, outcome: Outcome[Any]) -> None:

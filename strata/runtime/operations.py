@@ -346,13 +346,11 @@ def _storable(operations: Operations, state: Any) -> msgspec.Raw | None:
     Raises:
         OptionRefused: it is no state of this graph, or cannot be stored.
     """
-    codec = operations.plan.codec
+    codec, entry = operations.plan.codec, operations.plan.entry.name
     try:
-        codec.check_result(None, state, operations.plan.entry.name)
-        if not operations.durable:
-            return None
-        data = codec.encode(state)
-        codec.check_stored(state, data, operations.plan.entry.name)
+        if operations.durable:
+            return msgspec.Raw(codec.storable(None, state, entry))
+        codec.check_result(None, state, entry)
     except StateRefused as error:
         raise OptionRefused(f"the state to start from cannot be used: {error.path}: expected {error.expected}, found {error.found}") from error
-    return msgspec.Raw(data)
+    return None
