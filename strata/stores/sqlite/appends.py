@@ -40,33 +40,39 @@ def append_one(connection: sqlite3.Connection, row: Row, expected: int | None, t
     With a `token`, also only if that is still its thread's latest. One statement, so a transaction of its own unless
     one is open. Gives the new sequence, or why nothing was written.
     """
-    if token is not None:
-        return _append_under_lease(connection, row, expected, token)
     if expected is None:  # RETURNING costs 8 us more than a row count, so only who does not know the sequence pays for it
-        ((sequence,),) = connection.execute(statements.APPEND, (*row, row[0])).fetchall()
-        return int(sequence)
-    return expected + 1 if _is_appended(connection, statements.APPEND_IF_LATEST, (*row, expected, row[0], expected)) else "not latest"
-
-
-def _append_under_lease(connection: sqlite3.Connection, row: Row, expected: int | None, token: int) -> int | Refusal:
-    if expected is None:
-        for (sequence,) in connection.execute(statements.APPEND_UNDER_LEASE, (*row, row[0], row[0], token)).fetchall():
-            return int(sequence)
-        return "lease lost"
-    if _is_appended(connection, statements.APPEND_IF_LATEST_UNDER_LEASE, (*row, expected, row[0], expected, row[0], token)):
-        return expected + 1
-    thread_id = row[0]
-    is_ours = connection.execute(statements.TOKEN_OF, (thread_id,)).fetchall() == [(token,)]
-    return "not latest" if is_ours else "lease lost"
-
-
-def _is_appended(connection: sqlite3.Connection, statement: str, values: tuple[Any, ...]) -> bool:
+        return _append_behind_the_latest(connection, row, token)
     try:
-        return bool(connection.execute(statement, values).rowcount)
+        connection.execute(*_conditional(row, expected, token))
     except sqlite3.IntegrityError as error:
-        if faults.is_taken(error):
-            return False
-        raise
+        if not faults.is_refused(error):
+            raise
+        return _why_refused(connection, row, token)
+    return expected + 1
+
+
+def _append_behind_the_latest(connection: sqlite3.Connection, row: Row, token: int | None) -> int | Refusal:
+    thread_id = row[0]
+    if token is None:
+        written = connection.execute(statements.APPEND, (*row, thread_id)).fetchall()
+    else:
+        written = connection.execute(statements.APPEND_UNDER_LEASE, (*row, thread_id, thread_id, token)).fetchall()
+    for (sequence,) in written:
+        return int(sequence)
+    return "lease lost"
+
+
+def _conditional(row: Row, expected: int, token: int | None) -> tuple[str, tuple[Any, ...]]:
+    """The statement and its values."""
+    thread_id = row[0]
+    if token is None:
+        return statements.APPEND_IF_LATEST, (*row, thread_id, expected, expected + 1)
+    return statements.APPEND_IF_LATEST_UNDER_LEASE, (*row, thread_id, expected, thread_id, token, expected + 1)
+
+
+def _why_refused(connection: sqlite3.Connection, row: Row, token: int | None) -> Refusal:
+    is_ours = token is None or connection.execute(statements.TOKEN_OF, (row[0],)).fetchall() == [(token,)]
+    return "not latest" if is_ours else "lease lost"
 
 
 def append_together(connection: sqlite3.Connection, appends: Sequence[Append], now: Callable[[], float]) -> tuple[Sequence[Verdict], float]:
@@ -80,7 +86,7 @@ def append_together(connection: sqlite3.Connection, appends: Sequence[Append], n
         return [verdict], now() - started
     try:
         connection.execute(statements.BEGIN)
-        verdicts: list[Verdict] = [append_one(connection, append.row, append.expected, append.token) for append in appends]
+        verdicts = _append_in_one_call(connection, appends) or _append_one_by_one(connection, appends)
         started = now()
         connection.execute(statements.COMMIT)
     except BaseException:
@@ -88,6 +94,34 @@ def append_together(connection: sqlite3.Connection, appends: Sequence[Append], n
             connection.execute(statements.ROLLBACK)
         raise
     return verdicts, now() - started
+
+
+def _append_in_one_call(connection: sqlite3.Connection, appends: Sequence[Append]) -> Sequence[Verdict] | None:
+    """The usual case, and a third faster: all of one kind, and none refused. Else nothing has been written, and the result is None."""
+    together: dict[str, list[tuple[Any, ...]]] = {}
+    sequences: list[int] = []
+    for append in appends:
+        if append.expected is None:
+            return None
+        statement, values = _conditional(append.row, append.expected, append.token)
+        together.setdefault(statement, []).append(values)
+        sequences.append(append.expected + 1)
+    if len(together) > 1:
+        return None
+    ((statement, rows),) = together.items()
+    try:
+        connection.executemany(statement, rows)
+    except sqlite3.IntegrityError as error:
+        if not faults.is_refused(error):
+            raise
+        connection.execute(statements.ROLLBACK)
+        connection.execute(statements.BEGIN)
+        return None
+    return sequences
+
+
+def _append_one_by_one(connection: sqlite3.Connection, appends: Sequence[Append]) -> Sequence[Verdict]:
+    return [append_one(connection, append.row, append.expected, append.token) for append in appends]
 
 
 def append_all_that_can_be(connection: sqlite3.Connection, appends: Sequence[Append], now: Callable[[], float]) -> tuple[Sequence[Verdict], float]:

@@ -18,9 +18,9 @@ def keeps_from_writing(error: Exception) -> bool:
     return is_busy(error) or _code(error) == sqlite3.SQLITE_READONLY
 
 
-def is_taken(error: sqlite3.Error) -> bool:
-    """Whether the sequence was in the log already, though not in the head row."""
-    return isinstance(error, sqlite3.IntegrityError) and error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+def is_refused(error: sqlite3.IntegrityError) -> bool:
+    """Whether the record's condition does not hold, or its sequence is in the log already, though not in the head row."""
+    return error.sqlite_errorcode in {sqlite3.SQLITE_CONSTRAINT_NOTNULL, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
 
 
 def store_error(error: Exception, path: Path, *, busy_timeout: float, is_write: bool = False) -> StoreError:

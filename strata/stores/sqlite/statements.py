@@ -28,11 +28,15 @@ VALUES (?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?,
         COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?), -1) + 1)
 RETURNING sequence"""
 
-APPEND_IF_LATEST: Final = """
+# A sequence of NULL is refused by the table. A condition in a WHERE would say the same, but INSERT ... SELECT copies all values once more.
+
+APPEND_IF: Final = """
 INSERT INTO checkpoints (thread_id, schema_version, status, suspended_node, next_node, frozen_state, metadata, created_at, resumed_at,
                          nested, decision, wait, wake_at, graph_id, graph_version, sequence)
-SELECT ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? + 1
-WHERE COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?), -1) = ?"""
+VALUES (?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN {condition} THEN ? END)"""
+
+IS_LATEST: Final = "COALESCE((SELECT sequence FROM checkpoint_threads WHERE thread_id = ?), -1) = ?"
+APPEND_IF_LATEST: Final = APPEND_IF.format(condition=IS_LATEST)
 
 # Under a lease: its token is a condition of the append itself, so that nobody can take the thread in between.
 
@@ -44,8 +48,8 @@ SELECT ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?,
 WHERE (SELECT token FROM checkpoint_leases WHERE thread_id = ?) = ?
 RETURNING sequence"""
 
-HOLDS_THE_LEASE: Final = " AND (SELECT token FROM checkpoint_leases WHERE thread_id = ?) = ?"
-APPEND_IF_LATEST_UNDER_LEASE: Final = APPEND_IF_LATEST + HOLDS_THE_LEASE
+HOLDS_THE_LEASE: Final = "(SELECT token FROM checkpoint_leases WHERE thread_id = ?) = ?"
+APPEND_IF_LATEST_UNDER_LEASE: Final = APPEND_IF.format(condition=f"{IS_LATEST} AND {HOLDS_THE_LEASE}")
 
 # Leases
 

@@ -19,7 +19,7 @@ from strata.stores.sqlite.appends import Append, Refusal, Verdict, append_all_th
 from strata.stores.sqlite.database import Database
 from strata.stores.sqlite.rows import Row
 
-LONGEST_IN_PLACE: Final = 0.001
+LONGEST_IN_PLACE: Final = 0.0015
 """Seconds: commits that take longer on average are not made on the loop."""
 
 MOST_TOGETHER: Final = 256
@@ -163,7 +163,7 @@ class Writer:
     def _go_on(self) -> None:
         self._thread_has_work = False
         if self._queue:
-            self._commit_queue()
+            self._end_turn_later()  # with what the runs save that the thread has just set free: one commit for all, not two in turn
         self._tell_drained()
 
     def _settle(self, appends: Sequence[Append], verdicts: Sequence[Verdict], seconds: float) -> None:
