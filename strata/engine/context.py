@@ -20,6 +20,7 @@ from strata.engine.asking import Asking
 from strata.engine.interrupt import Scope
 from strata.engine.kept import ONCE
 from strata.engine.level import Level
+from strata.engine.place import hops_within, place_of
 from strata.engine.run import Run
 from strata.engine.stream import Channel, Diagnostic, StreamEvent, Token
 from strata.errors import CannotAsk, Pause
@@ -128,7 +129,7 @@ class NodeContext(Context):
     def place(self) -> str:
         """The node and its hops: what its idempotency key names beside thread and run."""
         parent = self._level.parent
-        return f"{self.path}#{self._hop}" if parent is None else f"{self.path}#{parent.hop_chain}.{self._hop}"
+        return place_of(self.path, hops_within("" if parent is None else parent.hop_chain, self._hop))
 
     @property
     def is_recovery(self) -> bool:

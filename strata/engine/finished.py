@@ -12,6 +12,7 @@ from strata.engine.decide.joining import PartResult
 from strata.engine.fanout import PartFunction
 from strata.engine.interrupt import Scope
 from strata.engine.level import Level
+from strata.engine.place import place_of
 from strata.engine.plan import NodePlan
 from strata.engine.progress import Progress
 from strata.engine.run import Run
@@ -63,7 +64,7 @@ def _place_of(level: Level, node: NodePlan) -> str | None:
     The nodes before it in there may run again, with a retry of the node around it or a recovery, and give another state:
     parts of two states are never merged. None where the state cannot be told.
     """
-    place = f"{level.path_of(node)}#{level.hop_chain}"
+    place = place_of(level.path_of(node), level.hop_chain)
     if level.parent is None:  # its state is that of the record on which the progress lies
         return place
     try:
