@@ -427,6 +427,17 @@ class ResultRefused(NodeError):
         )
 
 
+class OnceInsideItself(NodeError):
+    """The function that `ctx.once` calls has called `ctx.once` with the same key, and would wait for itself for ever."""
+
+    def __init__(self, path: str, key: str) -> None:
+        self.path, self.key = path, key
+        super().__init__(
+            f"'{path}' calls ctx.once('{key}') inside the function of that same call, which would wait for itself",
+            hint="take another key for what is inside, or do it before",
+        )
+
+
 class CannotAsk(NodeError):
     """`ctx.interrupt` was called in a branch of a group or in an item of a map."""
 

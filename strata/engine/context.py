@@ -17,6 +17,7 @@ import msgspec
 from strata.checkpoint.record import DecisionRecord
 from strata.engine import once
 from strata.engine.asking import Asking
+from strata.engine.doing import doing_once
 from strata.engine.interrupt import Scope
 from strata.engine.kept import ONCE
 from strata.engine.level import Level
@@ -201,20 +202,24 @@ class NodeContext(Context):
         return answer
 
     async def _once(self, key: str, fn: Callable[[], Any]) -> Any:
-        async with self._level.kept.lock(self.place, key):
-            if (record := self._recall(key)) is not None:
-                return once.decode(self._name, key, fn, record)
-            result = fn()
-            if inspect.isawaitable(result):
-                result = await result
-            if (progress := self._remember(key, fn, result)) is not None:
-                await progress
-            return result
+        once.require_key(key)
+        with doing_once(self, key):
+            async with self._level.kept.lock(self.place, key):
+                if (record := self._recall(key)) is not None:
+                    return once.decode(self._name, key, fn, record)
+                result = fn()
+                if inspect.isawaitable(result):
+                    result = await result
+                if (progress := self._remember(key, fn, result)) is not None:
+                    await progress
+                return result
 
     def _once_sync(self, key: str, fn: Callable[[], Any]) -> Any:
+        once.require_key(key)
         if (record := self._recall(key)) is not None:
             return once.decode(self._name, key, fn, record)
-        result = fn()
+        with doing_once(self, key):
+            result = fn()
         if (progress := self._remember(key, fn, result)) is None:
             return result
         if self._is_on_loop():  # which cannot be waited for here: the node waits when its function has returned
@@ -224,10 +229,12 @@ class NodeContext(Context):
         return result
 
     def _recall(self, key: str) -> bytes | None:
-        once.require_key(key)
         if not self._open:
             raise asyncio.CancelledError
-        return self._level.kept.results.get((self.place, key))
+        record = self._level.kept.results.get((self.place, key))
+        if record is not None:
+            self._level.keeps()  # an earlier attempt of a node around this one may have left it
+        return record
 
     def _remember(self, key: str, fn: Callable[[], Any], result: object) -> Coroutine[Any, Any, None] | None:
         """Keep the result for the run; what is to be awaited keeps it in the store too."""

@@ -176,7 +176,7 @@ class Context(ABC):
             Pause: there is no answer yet. It is no `Exception`; a handler that keeps it fails with `PauseSwallowed`.
             QuestionChanged: an answer is kept that was asked for with another type.
             CannotAsk: in a branch of a group, or an item of a map.
-            TypeError: the question is no JSON, or `returns` no type that JSON can hold.
+            TypeError: the question is no JSON (NaN is none), or `returns` no type that JSON can hold.
         """
         return self._ask(question, returns, key)
 
@@ -187,11 +187,16 @@ class Context(ABC):
     async def once(self, key: str, fn: Callable[[], Any], /) -> Any:
         """What `fn` gives, called once for this execution of the node; every other time its result is given back.
 
-        The result is kept under the node's idempotency key and `key` until the node commits: through retries, recovery, answers
-        to its questions, and resumes after a failure. In a durable run it is in the store before the node goes on. It is JSON;
-        what else JSON can hold has its type from the annotation of what `fn` returns.
+        The result is kept under the node's idempotency key and `key` for as long as the node may run again under that key:
+        through its retries and those of a subgraph around it, recovery, answers to its questions, and resumes after a failure.
+        In a durable run it is in the store before the node goes on. It is JSON; what else JSON can hold has its type from the
+        annotation of what `fn` returns.
+
+        The key alone says what is meant: a second call with it, in the same attempt too, is given the first one's result,
+        whatever `fn` it comes with. What is done for each of several things has a key for each, as `f"pay {line.id}"`.
 
         Raises:
+            OnceInsideItself: `fn` itself calls this with the same key.
             ResultRefused: the result would not come back as the same. `fn` has been called.
             Exception: what `fn` raised; nothing is kept.
         """

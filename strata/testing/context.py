@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
+from strata.engine.doing import doing_once
 from strata.errors import Pause
 from strata.graph.answers import Decision
 from strata.graph.clock import Clock, SystemClock
@@ -166,13 +167,15 @@ class TestContext(Context):
 
     async def _once(self, key: str, fn: Callable[[], Any]) -> Any:
         if key not in self.kept:
-            result = fn()
-            self.kept[key] = await result if inspect.isawaitable(result) else result
+            with doing_once(self, key):
+                result = fn()
+                self.kept[key] = await result if inspect.isawaitable(result) else result
         return self.kept[key]
 
     def _once_sync(self, key: str, fn: Callable[[], Any]) -> Any:
         if key not in self.kept:
-            self.kept[key] = fn()
+            with doing_once(self, key):
+                self.kept[key] = fn()
         return self.kept[key]
 
     def _ask(self, question: object, returns: Any, key: str | None) -> Any:

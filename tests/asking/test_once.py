@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from strata import (
     Failed,
     FatalError,
     Interrupted,
+    OnceInsideItself,
     Resume,
     Runner,
     StateGraph,
@@ -184,6 +185,80 @@ async def test_two_calls_at_once_do_it_once() -> None:
 
     assert isinstance(await Runner(charges(charge), MemoryStore()).run("t", Trail()), Completed)
     assert bank.paid == 1
+
+
+async def test_the_key_alone_says_what_is_meant_in_one_attempt_too() -> None:
+    bank = Bank()
+
+    def refund() -> Receipt:
+        raise AssertionError("another function under a key that has been used")
+
+    async def charge(state: Trail, ctx: Context) -> Trail:
+        first = await ctx.once("pay", bank.pay)
+        second = await ctx.once("pay", refund)
+        other = await ctx.once("pay the tip", bank.pay)
+        return state.replace(trail=f"{first.number} {second.number} {other.number}")
+
+    done = await Runner(charges(charge), MemoryStore()).run("t", Trail())
+    assert isinstance(done, Completed)
+    assert (done.state.trail, bank.paid) == ("1 1 2", 2)
+
+
+async def pays_inside_itself(ctx: Context) -> None:
+    async def pay() -> int:
+        return await ctx.once("pay", pay)
+
+    await ctx.once("pay", pay)
+
+
+async def pays_inside_a_task_of_itself(ctx: Context) -> None:
+    async def pay() -> int:
+        [result] = await asyncio.gather(ctx.once("pay", pay))
+        return result
+
+    await ctx.once("pay", pay)
+
+
+async def pays_inside_another_inside_itself(ctx: Context) -> None:
+    async def pay() -> int:
+        return await ctx.once("tip", lambda: ctx.once("pay", pay))
+
+    await ctx.once("pay", pay)
+
+
+async def pays_inside_itself_in_sync(ctx: Context) -> None:
+    def pay() -> int:
+        return ctx.once_sync("pay", pay)
+
+    ctx.once_sync("pay", pay)
+
+
+INSIDE_ITSELF = [pays_inside_itself, pays_inside_a_task_of_itself, pays_inside_another_inside_itself, pays_inside_itself_in_sync]
+
+
+@pytest.mark.parametrize("pays", INSIDE_ITSELF)
+async def test_what_would_wait_for_itself_fails_the_node(pays: Callable[[Context], Awaitable[None]]) -> None:
+    async def charge(state: Trail, ctx: Context) -> Trail:
+        await pays(ctx)
+        return state
+
+    failed = await Runner(charges(charge), MemoryStore()).run("t", Trail())
+    assert isinstance(failed, Failed)
+    assert failed.message == "'Charge' calls ctx.once('pay') inside the function of that same call, which would wait for itself"
+    with pytest.raises(OnceInsideItself):
+        await pays(context("Charge"))
+
+
+async def test_a_worker_thread_that_would_wait_for_itself_fails_its_node() -> None:
+    def charge(state: Trail, ctx: Context) -> Trail:
+        def pay() -> int:
+            return ctx.once_sync("pay", pay)
+
+        return state.replace(n=ctx.once_sync("pay", pay))
+
+    failed = await Runner(charges(charge), MemoryStore()).run("t", Trail())
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.error, OnceInsideItself)
 
 
 async def test_what_raised_is_not_kept() -> None:
