@@ -15,6 +15,7 @@ from strata.graph.mappers import payload_of, pure, takes_outcomes
 from strata.graph.nodes import Node, Wired
 from strata.graph.spec import BranchSpec, EventWaitBody, Fanout, GroupBody, MapBody, SubgraphBody, TimerBody
 from strata.graph.state import State
+from strata.graph.texts import text_of
 from strata.graph.times import seconds_of
 from strata.rules.facts import Place
 
@@ -104,6 +105,7 @@ def event_wait_body(
     """A wait for an event. The payload's type is `payload`, or what annotates the fold's second parameter."""
     if not isinstance(event_type, str):
         raise TypeError(f"{where} waits for a type of event, as in @wait_for_event('payment.received'), and {event_type!r} is no text")
+    text_of(event_type, f"{where}: the type of its event")
     taken = None
     if fold is not None:
         taken = payload_of(fold, names) if callable(fold) else None
@@ -142,7 +144,7 @@ def _branch(part: Any, where: str, names: Mapping[str, Any], place: Place | None
     else:
         raise TypeError(f"{where}: the branch {part!r} has no name of its own: give it one, branch('name', ...)")
     return BranchSpec(
-        name=named.name,
+        name=text_of(named.name, f"{where}: the name of a branch"),
         handler=handler_of(named.fn, where=f"{where}: branch '{named.name}'", inline=named.inline, names=names),
         metadata=None if named.metadata is None else dict(named.metadata),
         place=named.place,

@@ -19,6 +19,7 @@ from strata.graph.places import caller, place_of
 from strata.graph.spec import Body, BoundarySpec, EdgeSpec, EventWaitBody, Handler, NodeSpec, TimerBody
 from strata.graph.state import State
 from strata.graph.text_pairs import text_pairs
+from strata.graph.texts import text_of
 from strata.graph.times import seconds_of
 from strata.rules.facts import GraphFacts, Place
 
@@ -282,7 +283,7 @@ class StateGraph(Drawn, Generic[S]):
 
     def set_entry_point(self, name: str, /) -> Self:
         """Where a run starts; the last call wins, and may come before the node."""
-        self._entry = name
+        self._entry = text_of(name, "set_entry_point(): the name of a node")
         return self
 
     def add_interrupt_boundary(
@@ -295,6 +296,7 @@ class StateGraph(Drawn, Generic[S]):
         on_timeout: str | AnyNode[S] | None = None,
     ) -> Self:
         """The thread pauses after this node, at most `timeout`; each call replaces all of the boundary's settings."""
+        text_of(name, "add_interrupt_boundary(): the name of a node")
         route = None if on_reject is None else target_name(on_reject, "add_interrupt_boundary")
         self._boundaries[name] = BoundarySpec(on_reject=route, timeout=None if timeout is None else seconds_of(timeout))
         return self._set_timeout_route(name, on_timeout, "add_interrupt_boundary")
@@ -316,6 +318,7 @@ class StateGraph(Drawn, Generic[S]):
         """
         from strata.graph.recovery import TRANSIENT, RecoverySpec, checked_backoff, checked_retries, matcher
 
+        text_of(name, "set_recovery_policy(): the name of a node")
         where = f"set_recovery_policy('{name}')"
         if on is None and retries:
             on = TRANSIENT
@@ -329,17 +332,19 @@ class StateGraph(Drawn, Generic[S]):
 
     def set_timeout(self, name: str, timeout: timedelta | float, /) -> Self:
         """Limit of each attempt of the node, a timedelta or seconds."""
-        self._timeouts[name] = seconds_of(timeout)
+        self._timeouts[text_of(name, "set_timeout(): the name of a node")] = seconds_of(timeout)
         return self
 
     def set_node_metadata(self, name: str, metadata: Mapping[str, str], /) -> Self:
         """What the definition says of the node; replaces all of it."""
-        self._metadata[name] = text_pairs(metadata, f"node '{name}'")
+        self._metadata[text_of(name, "set_node_metadata(): the name of a node")] = text_pairs(metadata, f"node '{name}'")
         return self
 
     def set_branch_metadata(self, name: str, branch: str, metadata: Mapping[str, str], /) -> Self:
         """What the definition says of a branch of a parallel group; replaces all of it, and may come before the branch."""
-        self._branch_metadata.setdefault(name, {})[branch] = text_pairs(metadata, f"branch '{branch}'")
+        group = text_of(name, "set_branch_metadata(): the name of a group")
+        part = text_of(branch, "set_branch_metadata(): the name of a branch")
+        self._branch_metadata.setdefault(group, {})[part] = text_pairs(metadata, f"branch '{branch}'")
         return self
 
     def compile(
@@ -359,6 +364,7 @@ class StateGraph(Drawn, Generic[S]):
         return compile_draft(self._state, self._draft(), options)
 
     def _add(self, name: str, body: Body, *, timeout: timedelta | float | None = None, metadata: Mapping[str, str] | None = None) -> Self:
+        text_of(name, "the name of a node")
         earlier = self._nodes.get(name)
         if isinstance(body, EventWaitBody | TimerBody) or (earlier is not None and isinstance(earlier.body, EventWaitBody | TimerBody)):
             self._timeout_routes.pop(name, None)  # a wait takes its timeout's route along, and replaces a boundary's (strata-graph.md 1.3)

@@ -21,6 +21,7 @@ from strata.graph.identity import Identity
 from strata.graph.payloads import payload_faults, with_payload
 from strata.graph.state import State
 from strata.graph.storable import storable_faults
+from strata.graph.texts import text_of
 from strata.rules.facts import DraftFacts, Place
 from strata.rules.problem import Problem
 from strata.rules.refusals import compile_problems
@@ -106,6 +107,8 @@ def _refuse_options(options: CompileOptions) -> None:
     for name, text in (("id", options.id), ("version", options.version)):
         if text is not None and not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"{name}= is text, not {text!r}: write {name}={str(text)!r}")
+        if text is not None:
+            text_of(text, f"the {name}= of a graph")
     if options.check not in {"full", "fields", "type"}:
         raise ValueError(f'check= is "full", "fields" or "type", not {options.check!r}')
     if options.migrate is not None and not callable(options.migrate):

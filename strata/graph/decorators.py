@@ -16,6 +16,7 @@ from strata.graph.places import caller, place_of
 from strata.graph.spec import Body, EventWaitBody, Handler, NodeSpec, TimerBody, kind_of
 from strata.graph.state import State
 from strata.graph.text_pairs import text_pairs
+from strata.graph.texts import text_of
 from strata.graph.times import seconds_of
 from strata.rules.facts import Place
 
@@ -117,7 +118,7 @@ def as_node(decorated: Any, top: Top, frame: FrameType) -> Node[Any, Any, Any, A
     if isinstance(decorated, Node):
         raise TypeError(f"{place}: {decorated} has two top decorators: {_remove_one(decorated.top, top.word)}")
     fn, marks = decorated.parts if isinstance(decorated, Wired) else (decorated, Marks())
-    name = top.name if top.name is not None else _own_name(fn, top.word, place)
+    name = text_of(top.name if top.name is not None else _own_name(fn, top.word, place), f"{place}: the name of a {kind_of(top.word)}")
     body = top.body(fn, f"{place}: {kind_of(top.word)} '{name}'", frame.f_locals)
     _refuse_marks(marks, body, name)
     spec = NodeSpec(

@@ -7,6 +7,8 @@ from typing import Any, Generic, Literal, Never, TypeVar, overload
 
 import msgspec
 
+from strata.graph.texts import text_of
+
 A_co = TypeVar("A_co", covariant=True)
 X = TypeVar("X")
 
@@ -50,6 +52,8 @@ def first_matching(predicate: Callable[[X], bool], /, *, description: str | None
     """The first whose state passes `predicate` decides. The description is exported with the definition."""
     if not callable(predicate):
         raise TypeError(f"first_matching asks a function of a part's state, not {predicate!r}")
+    if description is not None:
+        text_of(description, "the description of first_matching")
     return Join("first_matching", predicate=predicate, description=description)
 
 

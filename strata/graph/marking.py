@@ -13,6 +13,7 @@ from strata.graph.nodes import Node, Wired
 from strata.graph.places import caller, place_of
 from strata.graph.spec import EdgeSpec
 from strata.graph.state import State
+from strata.graph.texts import text_of
 from strata.graph.times import seconds_of
 
 P = ParamSpec("P")
@@ -143,7 +144,7 @@ def target_name(to: object, where: str) -> str:
         TypeError: it is neither.
     """
     if isinstance(to, str):
-        return to
+        return text_of(to, f"{where} leads to a node, whose name")
     if isinstance(to, Node):
         return to.spec.name
     if isinstance(to, Wired):

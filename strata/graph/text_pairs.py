@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+from strata.graph.texts import is_text
 
 
 def text_pairs(metadata: Mapping[str, str], owner: str) -> dict[str, str]:
@@ -15,12 +16,8 @@ def text_pairs(metadata: Mapping[str, str], owner: str) -> dict[str, str]:
     if not isinstance(metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"the metadata of {owner} is a dict of text to text, not {metadata!r}")
     for key, value in metadata.items():
-        if not _is_text(key):
+        if not is_text(key):
             raise TypeError(f"the metadata of {owner} has the key {key!r}, which is no text: it is text to text")
-        if not _is_text(value):
+        if not is_text(value):
             raise TypeError(f"the metadata of {owner} has the value {value!r} under '{key}', which is no text: it is text to text")
     return dict(metadata)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)

@@ -164,6 +164,39 @@ def test_data_that_is_no_function_of_the_state_is_refused_with_its_name() -> Non
         untyped.StateGraph(Count).add_node("A", 3)
 
 
+def first_of(count: Count, results: list[Count]) -> Count:
+    return results[0]
+
+
+HALF = "half \ud800"
+
+
+NOT_FOR_A_DEFINITION: list[Callable[[StateGraph[Count]], object]] = [
+    lambda graph: graph.add_node(HALF, same),
+    lambda graph: graph.add_parallel_group(HALF, [same], first_of),
+    lambda graph: graph.add_parallel_group("A", [strata.branch(HALF, same)], first_of),
+    lambda graph: graph.add_parallel_group("A", [same], first_of, join=strata.first_matching(is_even, description=HALF)),
+    lambda graph: graph.add_wait_for_event("A", HALF),
+    lambda graph: graph.add_timer(HALF, 60),
+    lambda graph: graph.add_edge(HALF, "A"),
+    lambda graph: graph.add_conditional_edge("A", HALF, is_even),
+    lambda graph: graph.set_entry_point(HALF),
+    lambda graph: graph.add_interrupt_boundary(HALF, on_reject="A"),
+    lambda graph: graph.add_interrupt_boundary("A", on_reject=HALF),
+    lambda graph: graph.set_recovery_policy(HALF, retries=1),
+    lambda graph: graph.set_recovery_policy("A", fallback=HALF),
+    lambda graph: graph.set_timeout(HALF, 1),
+    lambda graph: graph.set_node_metadata(HALF, {}),
+    lambda graph: graph.set_branch_metadata("A", HALF, {}),
+]
+
+
+@pytest.mark.parametrize("build", NOT_FOR_A_DEFINITION)
+def test_a_text_that_no_definition_can_hold_is_refused_where_it_is_given(build: Callable[[StateGraph[Count]], object]) -> None:
+    with pytest.raises(TypeError, match=r"is text that UTF-8 can encode, and 'half \\ud800' has half a surrogate pair"):
+        build(StateGraph(Count))
+
+
 # Decorated
 
 

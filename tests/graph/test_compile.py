@@ -161,6 +161,8 @@ def test_hop_limits_go_from_1_to_the_largest_that_every_engine_has() -> None:
     [
         ({"id": 3}, "id= is text, not 3: write id='3'"),
         ({"id": "essays", "version": 1.5}, "version= is text, not 1.5: write version='1.5'"),
+        ({"id": "\ud800"}, r"the id= of a graph is text that UTF-8 can encode, and '\ud800' has half a surrogate pair"),
+        ({"id": "essays", "version": "\udfff"}, r"the version= of a graph is text that UTF-8 can encode, and '\udfff' has half a surrogate pair"),
         ({"check": "some"}, 'check= is "full", "fields" or "type", not \'some\''),
         ({"migrate": "v1"}, "migrate= is a function of a StoredLevel, not 'v1'"),
     ],

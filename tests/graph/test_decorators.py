@@ -413,6 +413,13 @@ def test_a_target_is_a_name_or_a_node(target: Any) -> None:
         edge(target)
 
 
+def test_a_name_that_no_definition_can_hold_is_refused_with_its_place() -> None:
+    with pytest.raises(TypeError, match=r"test_decorators.py:\d+: the name of a node is text that UTF-8 can encode, and 'a\\ud800' has half"):
+        node("a\ud800")(improve)
+    with pytest.raises(TypeError, match=r"test_decorators.py:\d+: @edge leads to a node, whose name is text that UTF-8 can encode"):
+        edge("a\ud800")
+
+
 def test_when_without_a_guard_says_what_it_asks() -> None:
     with pytest.raises(TypeError, match=r"@when asks a function of the state first, and 'draft' is none: @when\(needs_work, to='draft'\)"):
         untyped.when("draft", to="draft")
