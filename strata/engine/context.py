@@ -146,7 +146,7 @@ class NodeContext(Context):
 
     @property
     def graph(self) -> str | None:
-        identity = self._level.plan.graph.identity
+        identity = self._level.plan.identity
         return None if identity is None else identity.id
 
     @property

@@ -13,6 +13,7 @@ from strata.checkpoint.record import Checkpoint, DecisionRecord
 from strata.engine.endings import Ending
 from strata.engine.interrupt import Interrupt, Scope
 from strata.engine.kept import Kept
+from strata.engine.place import hops_within, place_of
 from strata.engine.plan import GraphPlan, NodePlan
 from strata.engine.watch import NodeWatch
 from strata.errors import StateRefused, StateUnreadable
@@ -47,12 +48,11 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True):
 
     def kept(self) -> Kept:
         """What the node that goes on has from before, at whatever depth it stands."""
-        level, path, hops = self, [self.start.name], [str(self.hops + 1)]
+        level, path, hops = self, self.start.name, hops_within("", self.hops + 1)
         while level.inside is not None:
             level = level.inside
-            path.append(level.start.name)
-            hops.append(str(level.hops + 1))
-        return Kept(f"{'/'.join(path)}#{'.'.join(hops)}" if level.answers else "", level.answers, level.results)
+            path, hops = f"{path}/{level.start.name}", hops_within(hops, level.hops + 1)
+        return Kept(place_of(path, hops) if level.answers else "", level.answers, level.results)
 
 
 class Level:
@@ -208,4 +208,4 @@ class Level:
     @property
     def hop_chain(self) -> str:
         """The hop number at each level from the outermost in, joined by dots: what idempotency keys name."""
-        return str(self.hops) if self.parent is None else f"{self.parent.hop_chain}.{self.hops}"
+        return hops_within("" if self.parent is None else self.parent.hop_chain, self.hops)
