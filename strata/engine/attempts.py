@@ -45,6 +45,7 @@ async def attempts(run: Run, level: Level, node: NodePlan) -> Any:
             delay = delay_before(level.attempt, failure, policy, run.clock.random())
         await _wait(run, level, node, failure, delay)
         level.restore()
+        level.kept.bring_back(level.hop_chain)
         level.attempt += 1
 
 

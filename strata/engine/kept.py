@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from strata.checkpoint.asked import AnswerRecord, Results, kept_metadata
+from strata.engine.place import is_within
 from strata.ports.progress import Items
 
 ONCE = "once/"
@@ -18,7 +19,10 @@ def once_only(items: Items) -> Items:
 
 
 class Kept:
-    """Of one run, shared by its levels, since only one node of them has not committed. Empty once that node has.
+    """Of one run, shared by its levels, since only one node of them has not committed.
+
+    Empty once that node has. Inside a node that may be tried again it is set aside instead: then the node runs again, under the
+    same key.
 
     Attributes:
         place: the node and hop that asked, as its idempotency key has it (`Work/review#1.2`).
@@ -27,7 +31,7 @@ class Kept:
         parts: finished branches and items, by the place of their node and their name; JSON.
     """
 
-    __slots__ = ("_locks", "answers", "parts", "place", "results")
+    __slots__ = ("_aside", "_locks", "answers", "parts", "place", "results")
 
     def __init__(self, place: str = "", answers: tuple[AnswerRecord, ...] = (), results: Results | None = None) -> None:
         self.place = place
@@ -35,6 +39,7 @@ class Kept:
         self.results: dict[tuple[str, str], bytes] = dict(results or {})
         self.parts: dict[tuple[str, str], bytes] = {}
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
+        self._aside = _Aside()
 
     @property
     def holds(self) -> bool:
@@ -62,6 +67,41 @@ class Kept:
         return kept_metadata(self.answers, self.results)
 
     def clear(self) -> None:
+        """The node has committed, and nothing makes it run again under its key."""
+        self._aside = _Aside()
+        self.results.clear()
+        self._leave()
+
+    def set_aside(self, hops: str) -> None:
+        """The node with these hops has committed, and one around it may be tried again."""
+        if self.answers:
+            self._aside.place, self._aside.answers = self.place, self.answers
+        self._aside.results |= _taken(self.results, hops)
+        self._leave()
+
+    def bring_back(self, hops: str) -> None:
+        """The node with these hops is tried again: those inside it get what they had."""
+        if self._aside.answers and is_within(self._aside.place, hops):
+            self.place, self.answers = self._aside.place, self._aside.answers
+        self.results |= _taken(self._aside.results, hops)
+
+    def _leave(self) -> None:
         self.place, self.answers = "", ()
-        for kept in (self.results, self.parts, self._locks):
-            kept.clear()
+        self.parts.clear()
+        self._locks.clear()
+
+
+class _Aside:
+    """What belongs to nodes that have committed and may run again. Only the node that a resume went on with has answers."""
+
+    __slots__ = ("answers", "place", "results")
+
+    def __init__(self) -> None:
+        self.place = ""
+        self.answers: tuple[AnswerRecord, ...] = ()
+        self.results: dict[tuple[str, str], bytes] = {}
+
+
+def _taken(results: dict[tuple[str, str], bytes], hops: str) -> dict[tuple[str, str], bytes]:
+    """The results within these hops, which are no longer in `results`."""
+    return {one: results.pop(one) for one in tuple(results) if is_within(one[0], hops)}

@@ -186,8 +186,21 @@ class Level:
             level = level.parent
 
     def _forget(self) -> None:
-        if not self.is_item:
+        if self.is_item:
+            return
+        if self._may_start_again:
+            self.kept.set_aside(self.hop_chain)
+        else:
             self.kept.clear()
+
+    @property
+    def _may_start_again(self) -> bool:
+        """A node around this level may be tried again, and this level's nodes with it."""
+        around = self.parent
+        if around is None:
+            return False
+        policy = around.at.recovery
+        return (policy is not None and policy.retries > 0) or around._may_start_again
 
     def keep_entry(self) -> None:
         """Have the bytes of the state before the node starts: what its handler does to the state in place can then be undone."""
