@@ -115,6 +115,13 @@ class StateGraph(Drawn, Generic[S]):
             raise TypeError("start() is for a graph of decorated nodes, and this builder was given data: build the graph in one form")
         return Wiring(self._state, self._place, (_spec(node, "start", self._state, caller()),))
 
+    def nodes(self, *_: Never) -> Self:
+        """Refused: the start comes first."""
+        if self._has_data():
+            raise TypeError("nodes() is for a graph of decorated nodes, and this builder was given data: add the others with .add_node(name, node)")
+        name = self._state.__name__
+        raise TypeError(f"nodes() was called before start(): say where runs start first, StateGraph({name}).start(first).nodes(...)")
+
     # From data
 
     def add_node(

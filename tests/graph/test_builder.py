@@ -207,6 +207,16 @@ def test_nodes_gives_a_new_wiring_and_leaves_the_old_one() -> None:
     assert [node.name for node in start.nodes(publish).nodes().definition().nodes] == ["draft", "publish"]
 
 
+def test_nodes_before_the_start_say_to_call_start_first() -> None:
+    with pytest.raises(TypeError, match=r"nodes\(\) was called before start\(\): say .* first, StateGraph\(Essay\).start\(first\).nodes\(...\)"):
+        untyped.StateGraph(Essay).nodes(draft, publish)
+
+
+def test_decorated_nodes_do_not_join_data() -> None:
+    with pytest.raises(TypeError, match=r"this builder was given data: add the others with .add_node\(name, node\)"):
+        untyped.StateGraph(Count).add_node("A", same).nodes(draft)
+
+
 def test_a_name_listed_twice_is_an_error_at_the_second_node() -> None:
     @node("draft")
     def again(essay: Essay) -> Essay:

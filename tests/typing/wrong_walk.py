@@ -75,6 +75,7 @@ StateGraph(dict)  # error: mypy, pyright
 # No entry, two entries
 StateGraph(Essay).nodes(draft)  # error: mypy, pyright
 StateGraph(Essay).start(draft).start(review)  # error: mypy, pyright
+StateGraph(Essay).nodes(review)  # error: mypy, pyright
 
 # Targets that are no node of the graph (mypy has no literal strings in type variables: the plugin finds those)
 StateGraph(Essay).start(draft).compile()  # error: pyright
