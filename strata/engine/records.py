@@ -89,6 +89,8 @@ def _name(level: Level, stamp: Stamp) -> str:
 
 def _running(level: Level, stamp: Stamp, suspended: str | None, hops: int, nested: Checkpoint | None) -> Checkpoint:
     metadata = {HOPS: str(hops)}
+    if nested is None and level.kept.results:  # of a node that comes again, since one around it is tried again
+        metadata |= level.kept.metadata()
     return Checkpoint(
         schema_version="1.7.0",
         thread_id=stamp.thread_id if level.parent is None else level.parent.at.name,

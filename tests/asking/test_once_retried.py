@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
 from strata import Completed, Context, Failed, Interrupted, Resume, Runner, StateGraph, TransientError
 from strata.stores.memory import MemoryStore
+from strata.stores.sqlite import SqliteStore
 from tests.graphs.trails import Trail
 from tests.logs import checkpoints
 
@@ -83,6 +85,21 @@ async def test_a_failed_record_has_what_the_failed_node_did_in_an_earlier_attemp
     failed = (await checkpoints(store))[-1].innermost
     assert (failed.metadata or {})["strata.once"] == '{"Order/Ship#1.2":{"do":"Ship2"}}'
     assert (await runner.resume("t")).unwrap().trail == " Pay1 Ship2"
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_a_death_in_a_later_attempt_loses_nothing_of_an_earlier_one(kind: str, tmp_path: Path) -> None:
+    shop = Shop(LATE, ("before", KeyboardInterrupt()))
+    async with MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "t.db") as store:
+        runner = Runner(order(shop.pay, shop.ship).compile(), store)
+        with pytest.raises(KeyboardInterrupt):
+            await _guarded(runner.run("t", Trail()))
+        assert (await runner.recover("t")).unwrap().trail == " Pay1 Ship2"
+
+
+async def _guarded(call: Any) -> Any:
+    """A KeyboardInterrupt in a task of its own would end the loop."""
+    return await call
 
 
 async def test_the_next_hop_of_the_node_around_does_it_anew() -> None:
