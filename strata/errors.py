@@ -6,7 +6,7 @@ compare are theirs, byte for byte; what to do about it then stands in `hint`, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -161,6 +161,25 @@ class CheckpointUnreadable(Refused):
     ) -> None:
         self.thread_id, self.sequence, self.level, self.path = thread_id, sequence, tuple(level), path
         super().__init__(text, hint=hint)
+
+
+class SchemaUnsupported(CheckpointUnreadable):
+    """The record, or a level of it, is of a `version` that this build does not know."""
+
+    def __init__(self, version: str, *, readable: Collection[str], thread_id: str, sequence: int | None, level: Sequence[str]) -> None:
+        self.version, self.level = version, tuple(level)
+        super().__init__(
+            self.told_of(f"checkpoint for thread '{thread_id}'"),
+            thread_id=thread_id,
+            sequence=sequence,
+            level=level,
+            path="schema_version",
+            hint=f"a newer engine wrote it: this build reads {', '.join(sorted(readable))}; upgrade, or run it where it was written",
+        )
+
+    def told_of(self, checkpoint: str) -> str:
+        """The text, with these words for the checkpoint."""
+        return f"{checkpoint}{at_level(self.level)} has unsupported schema_version '{self.version}'"
 
 
 class WrongGraph(Refused):

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from strata import Failed, GraphInvalid, Runner, StateGraph, StrataError
-from strata.errors import HopLimitReached, LeaseHeld, NodeTimedOut
+from strata.errors import HopLimitReached, LeaseHeld, NodeTimedOut, SchemaUnsupported
 from strata.stores.memory import MemoryStore
 from tests.graphs.trails import Trail, line
 
@@ -53,7 +53,13 @@ async def test_a_refusal_is_copied_as_it_is(copied: Callable[[StrataError], Stra
 
 
 @pytest.mark.parametrize(
-    "error", [HopLimitReached("A", hops=3, limit=3), NodeTimedOut("A", timeout=0.5), LeaseHeld("t", owner="ana", expires_at=1_700_000_000_000)]
+    "error",
+    [
+        HopLimitReached("A", hops=3, limit=3),
+        NodeTimedOut("A", timeout=0.5),
+        LeaseHeld("t", owner="ana", expires_at=1_700_000_000_000),
+        SchemaUnsupported("9.0.0", readable={"1.0.0"}, thread_id="t", sequence=4, level=("Work",)),
+    ],
 )
 def test_an_error_of_a_run_is_copied_as_it_is(error: StrataError, copied: Callable[[StrataError], StrataError]) -> None:
     assert_the_same(error, copied(error))

@@ -20,6 +20,7 @@ from strata.errors import (
     NotRunning,
     OptionRefused,
     Refused,
+    SchemaUnsupported,
     StoreError,
     ThreadChanged,
     ThreadFinished,
@@ -203,8 +204,8 @@ def skipped_because(thread_id: str, error: Refused | StoreError, *, changed: str
             reason = f"it was not admitted: {error}"
         case ThreadChanged():
             reason = changed
-        case CheckpointUnreadable(path="schema_version"):
-            reason = str(error).replace(f"checkpoint for thread '{thread_id}'", "its checkpoint", 1)
+        case SchemaUnsupported():
+            reason = error.told_of("its checkpoint")
         case CheckpointUnreadable():
             reason = f"its checkpoint can't be loaded: {error}"
         case _:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from strata import Completed, Lease, NotDurable, OptionRefused, RecoveryReport, Runner, ThreadPage, ThreadQuery
+from strata import Completed, Lease, NotDurable, OptionRefused, RecoveryReport, Runner, SchemaUnsupported, ThreadPage, ThreadQuery
 from strata.checkpoint.record import Checkpoint
 from strata.graph.identity import Identity
 from strata.ports import Acquired, CheckpointStore, ThreadLease
@@ -140,6 +140,13 @@ async def test_a_thread_that_was_written_after_it_was_listed_is_not_stale() -> N
     await store.save(died())
     await clock.pass_time(600)
     assert told(await Runner(GRAPH, store, clock=clock).recover_stale(stale_after=AGE)) == ([], [("t", "it is not stale yet")])
+
+
+async def test_a_thread_of_a_newer_engine_is_left_to_it() -> None:
+    store = await holding(replace(died(), schema_version="9.0.0"))
+    report = await Runner(GRAPH, store, clock=HandClock()).recover_stale(stale_after=0)
+    assert told(report) == ([], [("t", "its checkpoint has unsupported schema_version '9.0.0'")])
+    assert isinstance(report.skipped[0].error, SchemaUnsupported)
 
 
 async def test_the_dead_are_recovered_oldest_first() -> None:

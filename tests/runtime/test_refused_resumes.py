@@ -16,6 +16,7 @@ from strata import (
     OptionRefused,
     Refused,
     Runner,
+    SchemaUnsupported,
     Signal,
     SignalRefused,
     State,
@@ -79,9 +80,9 @@ async def test_ck61_an_unknown_thread() -> None:
 @pytest.mark.parametrize("version", ["2.0.0", "1.7.1", "1.0", "1.8.0", "1.9.0", ""])
 async def test_ck10_a_version_that_this_build_does_not_know(version: str) -> None:
     error = await refused(replace(waits_at(), schema_version=version), GRAPH.approve("ana"))
-    assert isinstance(error, CheckpointUnreadable)
+    assert isinstance(error, SchemaUnsupported)
     assert str(error) == f"checkpoint for thread 't' has unsupported schema_version '{version}'"
-    assert error.path == "schema_version"
+    assert (error.version, error.path) == (version, "schema_version")
 
 
 async def test_ck98_rc9_a_running_thread() -> None:

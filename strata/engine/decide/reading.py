@@ -9,7 +9,16 @@ import msgspec
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.version import READABLE_VERSIONS
 from strata.engine.plan import GraphPlan
-from strata.errors import CheckpointUnreadable, StateUnreadable, ThreadChanged, ThreadFinished, ThreadNotFound, WrongGraph, at_level
+from strata.errors import (
+    CheckpointUnreadable,
+    SchemaUnsupported,
+    StateUnreadable,
+    ThreadChanged,
+    ThreadFinished,
+    ThreadNotFound,
+    WrongGraph,
+    at_level,
+)
 from strata.ports import Stored
 
 
@@ -24,14 +33,7 @@ def readable(stored: Stored | None, thread_id: str) -> Stored:
 def require_version(level: Checkpoint, thread_id: str, *, path: tuple[str, ...] = (), sequence: int | None = None) -> None:
     version = level.schema_version
     if version not in READABLE_VERSIONS:
-        raise CheckpointUnreadable(
-            f"checkpoint for thread '{thread_id}'{at_level(path)} has unsupported schema_version '{version}'",
-            thread_id=thread_id,
-            sequence=sequence,
-            level=path,
-            path="schema_version",
-            hint=f"a newer engine wrote it: this build reads {', '.join(sorted(READABLE_VERSIONS))}; upgrade, or run it where it was written",
-        )
+        raise SchemaUnsupported(version, readable=READABLE_VERSIONS, thread_id=thread_id, sequence=sequence, level=path)
 
 
 def require_latest(stored: Stored, thread_id: str, at_sequence: int | None) -> None:
@@ -80,6 +82,6 @@ def lacks(level: Checkpoint, plan: GraphPlan, thread_id: str, path: tuple[str, .
         thread_id=thread_id,
         level=path,
         wrote=level.graph,
-        runs=plan.graph.identity,
+        runs=plan.identity,
         hint="run the thread with the graph that wrote it, or name the node's successor in a migration: compile(migrate=...)",
     )
