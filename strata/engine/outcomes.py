@@ -6,6 +6,7 @@ from typing import Generic, Literal, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 
+from strata.engine.answering import how_to_answer
 from strata.errors import RunCancelled, RunFailed, RunInterrupted
 from strata.graph.answers import Question, WaitingFor
 
@@ -54,8 +55,13 @@ class Interrupted(_Outcome[S], frozen=True, kw_only=True):
         """Raises RunInterrupted."""
         raise RunInterrupted(
             f"thread '{self.thread_id}' waits at [{'/'.join(self.waiting_at)}] for an answer",
-            hint="answer it: runner.resume(thread_id, graph.approve(reviewer)) or graph.reject(reviewer)",
+            hint=self._how_to_answer(),
         )
+
+    def _how_to_answer(self) -> str:
+        if self.questions:
+            return how_to_answer(wait=None, schema=self.questions[0].schema)
+        return how_to_answer(wait=None) if self.wait is None else how_to_answer(wait=self.wait.kind, event_type=self.wait.event_type)
 
 
 class Failed(_Outcome[S], frozen=True, kw_only=True):

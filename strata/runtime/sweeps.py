@@ -192,9 +192,7 @@ def refuse_living(checkpoint: Checkpoint, *, before: datetime | None, max_recove
 def skipped_because(thread_id: str, error: Refused | StoreError, *, changed: str, over: str) -> Skipped:
     """Why a sweep left a thread alone (strata-waits.md 5.7 and 9.3)."""
     match error:
-        case NotDue() | NotRunning() | ThreadRunning() | ThreadFinished():
-            reason = over
-        case ThreadChanged(reason="resumed"):  # so it was when it was loaded
+        case NotDue() | NotRunning() | ThreadRunning() | ThreadFinished() | ThreadChanged(reason="resumed"):  # so it was when it was loaded
             reason = over
         case ThreadNotFound():
             reason = "it has no checkpoint"

@@ -8,6 +8,7 @@ import msgspec
 
 from strata.checkpoint.asked import question_of
 from strata.checkpoint.record import Checkpoint
+from strata.engine.answering import how_to_answer
 from strata.engine.decide.questions import require_answer
 from strata.engine.plan import GraphPlan, NodePlan
 from strata.errors import NotDue, NotWaiting, SignalRefused, WrongGraph
@@ -73,13 +74,11 @@ def waited_for(innermost: Checkpoint) -> str:
     return f"event '{wait.event_type}'" if wait.kind == "event" else "a timer"
 
 
-def _what_answers(innermost: Checkpoint) -> str:
-    wait = innermost.wait
-    if wait is None or wait.kind == "human":
-        return "answer it with runner.resume(thread_id, graph.approve(reviewer)) or graph.reject(reviewer)"
-    if wait.kind == "event":
-        return f"answer it with runner.signal(thread_id, Event('{wait.event_type}', payload=...))"
-    return "wake it with runner.wake(thread_id) or runner.wake_due() when the time has come"
+def _what_answers(innermost: Checkpoint, thread_id: str) -> str:
+    question, wait = question_of(innermost, thread_id), innermost.wait
+    if question is not None:
+        return how_to_answer(wait=None, schema=question.returns)
+    return how_to_answer(wait=None) if wait is None else how_to_answer(wait=wait.kind, event_type=wait.event_type)
 
 
 def _require_event(innermost: Checkpoint, plan: GraphPlan, event: Event, thread_id: str, at: str) -> None:
@@ -88,7 +87,7 @@ def _require_event(innermost: Checkpoint, plan: GraphPlan, event: Event, thread_
         raise NotWaiting(f"{start}: its latest checkpoint is {innermost.status}", thread_id=thread_id)
     wait = innermost.wait
     if wait is None or wait.kind != "event" or wait.event_type != event.type:
-        raise NotWaiting(f"{start}: it is waiting for {waited_for(innermost)} at {at}", thread_id=thread_id, hint=_what_answers(innermost))
+        raise NotWaiting(f"{start}: it is waiting for {waited_for(innermost)} at {at}", thread_id=thread_id, hint=_what_answers(innermost, thread_id))
     node = _suspended(innermost, plan)
     if node is None or not isinstance(node.work, EventWaitBody) or node.work.event_type != event.type:
         raise _not_so(innermost, plan, thread_id, f"thread '{thread_id}' waits at {at}, which is not a wait for event '{event.type}' in this graph")
@@ -111,12 +110,12 @@ def _require_person(innermost: Checkpoint, answer: Signal[Any] | Woken | None, t
     wait = innermost.wait
     if wait is not None and wait.kind == "event":
         text = f"thread '{thread_id}' is waiting for event '{wait.event_type}' at {at}: only a signal of that event answers it"
-        raise SignalRefused(text, thread_id=thread_id, hint=_what_answers(innermost))
+        raise SignalRefused(text, thread_id=thread_id, hint=_what_answers(innermost, thread_id))
     if wait is not None and wait.kind == "timer":
         raise SignalRefused(
             f"thread '{thread_id}' is waiting for a timer at {at} until {wait.wake_at}: it wakes when due",
             thread_id=thread_id,
-            hint=_what_answers(innermost),
+            hint=_what_answers(innermost, thread_id),
         )
     if innermost.status != "interrupted":
         return
@@ -139,7 +138,7 @@ def _require_open_question(innermost: Checkpoint, thread_id: str, at: str) -> No
     if innermost.status != "interrupted":
         raise NotWaiting(f"thread '{thread_id}' has no open question: its latest checkpoint is {innermost.status}", thread_id=thread_id)
     text = f"thread '{thread_id}' has no open question: it is waiting for {waited_for(innermost)} at {at}"
-    raise NotWaiting(text, thread_id=thread_id, hint=_what_answers(innermost))
+    raise NotWaiting(text, thread_id=thread_id, hint=_what_answers(innermost, thread_id))
 
 
 def _suspended(innermost: Checkpoint, plan: GraphPlan) -> NodePlan | None:
@@ -147,4 +146,4 @@ def _suspended(innermost: Checkpoint, plan: GraphPlan) -> NodePlan | None:
 
 
 def _not_so(innermost: Checkpoint, plan: GraphPlan, thread_id: str, text: str) -> WrongGraph:
-    return WrongGraph(text, thread_id=thread_id, wrote=innermost.graph, runs=plan.graph.identity)
+    return WrongGraph(text, thread_id=thread_id, wrote=innermost.graph, runs=plan.identity)

@@ -8,6 +8,7 @@ import msgspec
 
 from strata.checkpoint.asked import AnswerRecord, QuestionRecord, answers_of, id_of, question_of
 from strata.checkpoint.record import Checkpoint, DecisionRecord
+from strata.engine.answering import how_to_answer
 from strata.errors import SignalRefused
 from strata.graph.answer_schema import misfit
 from strata.graph.answers import Resume
@@ -25,16 +26,15 @@ def require_answer(innermost: Checkpoint, answer: object, thread_id: str, at: st
         return
     name = id_of(question, answers_of(innermost, thread_id))
     start = f"thread '{thread_id}' waits at {at} with question '{name}', {_quoted(question)}"
+    hint = how_to_answer(wait=None, schema=question.returns)
     if not isinstance(answer, Resume):
         if question.returns is not None:
-            raise SignalRefused(f"{start}: approve and reject do not answer it, only a value does", thread_id=thread_id, hint=_hint(question))
+            raise SignalRefused(f"{start}: approve and reject do not answer it, only a value does", thread_id=thread_id, hint=hint)
         return
     if question.returns is None:
-        raise SignalRefused(
-            f"{start}: a decision answers it, not a value", thread_id=thread_id, hint="graph.approve(reviewer) or graph.reject(reviewer)"
-        )
+        raise SignalRefused(f"{start}: a decision answers it, not a value", thread_id=thread_id, hint=hint)
     if (fault := misfit(plain(answer, thread_id), question.returns)) is not None:
-        raise SignalRefused(f"{start}: the answer does not fit: {fault}", thread_id=thread_id, hint=_hint(question))
+        raise SignalRefused(f"{start}: the answer does not fit: {fault}", thread_id=thread_id, hint=hint)
 
 
 def answers_after(level: Checkpoint, answer: Any, decision: DecisionRecord | None, thread_id: str) -> tuple[AnswerRecord, ...]:
@@ -70,7 +70,3 @@ def _plain_decision(decision: DecisionRecord) -> dict[str, Any]:
 def _quoted(question: QuestionRecord) -> str:
     text = msgspec.json.encode(question.asked).decode()
     return text if len(text) <= 200 else f"{text[:197]}..."
-
-
-def _hint(question: QuestionRecord) -> str:
-    return f"answer with Resume(value), a value of {msgspec.json.encode(question.returns).decode():.400}"
