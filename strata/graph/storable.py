@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_
 import msgspec
 from msgspec import inspect
 
-from strata.graph.shapes import Fields, Shape, describe, name_of, parts_of, shape_of
+from strata.graph.shapes import Fields, Shape, class_of, describe, name_of, parts_of, shape_of
 from strata.rules.facts import StateFieldFault
 
 
@@ -43,6 +43,8 @@ def _faults_in(shape: Shape, path: str, seen: set[int]) -> Iterator[StateFieldFa
         return
     if isinstance(shape, inspect.StructType):
         yield from _variable_fields(shape, path)
+    if isinstance(shape, inspect.DataclassType):
+        yield from _private_fields(shape, path)
     for step, part in parts_of(shape):
         yield from _faults_in(part, path + step, seen)
 
@@ -144,6 +146,16 @@ def _variable_fields(shape: Fields, path: str) -> Iterator[StateFieldFault]:
         for variable in _variables_in(hint):
             reason = f"its type is the variable {variable.__name__}: say what it stands for, as in {name_of(shape.cls)}[int]"
             yield StateFieldFault(path=f"{path}.{field}", reason=reason)
+
+
+def _private_fields(shape: inspect.DataclassType, path: str) -> Iterator[StateFieldFault]:
+    """Fields of an attrs class that start with `_`: msgspec writes none of them. It writes those of a dataclass."""
+    if not hasattr(class_of(shape), "__attrs_attrs__"):
+        return
+    for field in shape.fields:
+        if field.name.startswith("_"):
+            reason = f"private fields of attrs classes are not written: name it without the '_', or make {name_of(shape.cls)} a dataclass"
+            yield StateFieldFault(path=f"{path}.{field.name}", reason=reason)
 
 
 def _variables_in(hint: Any) -> Iterator[TypeVar]:

@@ -63,6 +63,21 @@ class Customer:
     name: str
 
 
+@attrs.define
+class Account:
+    owner: str
+    _balance: int = 0
+
+
+@dataclasses.dataclass
+class Ledger:
+    _lines: list[int]
+
+
+class Bank(State):
+    accounts: list[Account]
+
+
 class Card(msgspec.Struct, tag=True):
     number: str
 
@@ -154,6 +169,7 @@ GOOD: list[Any] = [
     Options,
     Address,
     Customer,
+    Ledger,
     Card | Cash,
     Colour,
     Level,
@@ -203,6 +219,7 @@ BAD: list[tuple[Any, str]] = [
     (set[Plain], "it has no hash"),
     (Box, "its type is the variable T"),
     (Priced, "not supported"),
+    (Account, "name it without the '_', or make Account a dataclass"),
 ]
 
 
@@ -216,6 +233,10 @@ def test_ser_10_types_that_do_not_come_back_are_faults(annotation: Any, says: st
 
 def test_ser_08_a_deque_is_refused_with_its_path() -> None:
     assert [fault.path for fault in storable_faults(Order)] == ["Order.lines[].shipped"]
+
+
+def test_a_private_field_of_an_attrs_class_is_refused_with_its_path() -> None:
+    assert [fault.path for fault in storable_faults(Bank)] == ["Bank.accounts[]._balance"]
 
 
 def test_values_of_dicts_have_a_path_of_their_own() -> None:
