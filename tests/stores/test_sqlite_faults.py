@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sqlite3
 import subprocess
 import tempfile
+import threading
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import pytest
 from strata.errors import DatabaseNewer, DatabaseOlder, StoreError
 from strata.ports.checkpoints import ThreadQuery
 from strata.stores.sqlite import SqliteStore
+from strata.stores.sqlite.database import connect_in_place
 from tests.records import record
 from tests.stores.sqlite_files import SCHEMA, opened, told
 
@@ -136,6 +139,20 @@ async def test_a_current_file_opens_while_another_program_writes(path: Path) -> 
         async with SqliteStore(path, busy_timeout=0.05) as store:
             assert await store.load("t") is None
         other.execute("ROLLBACK")
+
+
+def test_the_loops_own_connection_waits_while_it_opens_and_never_again(path: Path) -> None:
+    """After a crash whoever opens the file first holds it while the log is read: the others came a moment too early, and failed."""
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("CREATE TABLE others (id)")
+        other.execute("BEGIN EXCLUSIVE")
+        release = threading.Timer(0.1, other.execute, ["COMMIT"])
+        release.start()
+        with closing(connect_in_place(path, "full", busy_timeout=60.0)) as connection:
+            release.join()
+            other.execute("BEGIN EXCLUSIVE")
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                connection.execute("BEGIN IMMEDIATE")
 
 
 async def test_a_full_disk_keeps_what_was_written(small_disk: Path) -> None:

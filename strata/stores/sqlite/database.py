@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import aiosqlite
 from aiosqlite.core import _STOP_RUNNING_SENTINEL  # pyright: ignore[reportPrivateUsage]
@@ -19,9 +19,6 @@ from strata.stores.sqlite import faults, migration, standing, statements
 T = TypeVar("T")
 
 Durability: TypeAlias = Literal["full", "normal"]
-
-_WAIT_FOR_WRITE_AHEAD: Final = 0.25
-"""Seconds to wait for others to let go of a file whose journal mode is to change."""
 
 
 class DatabaseThread(aiosqlite.Connection):
@@ -114,7 +111,7 @@ class Database:
             return cls(
                 *await _connections(
                     for_thread=lambda: _connect_for_thread(path, durability, busy_timeout),
-                    in_place=lambda: _connect(path, durability, busy_timeout=0),
+                    in_place=lambda: connect_in_place(path, durability, busy_timeout),
                 )
             )
         except sqlite3.OperationalError as error:
@@ -165,12 +162,19 @@ def _connect_for_thread(path: Path, durability: Durability, busy_timeout: float)
     try:
         if not migration.is_blank(connection):  # refuses a newer database and another program's, before anything is touched
             migration.bring_up_to_date(connection)
-        _set_write_ahead(path, durability)
+        _set_write_ahead(path, durability, busy_timeout)
         migration.bring_up_to_date(connection)
     except BaseException:
         connection.close()
         raise
     connection.text_factory = bytes  # one text that is not UTF-8 must not hide the rows around it
+    return connection
+
+
+def connect_in_place(path: Path, durability: Durability, busy_timeout: float) -> sqlite3.Connection:
+    """A connection that never waits for a lock, once it is open: whoever opens a file after a crash holds it while the log is read."""
+    connection = _connect(path, durability, busy_timeout=busy_timeout)
+    connection.execute(statements.WAIT_FOR_NOBODY)
     return connection
 
 
@@ -184,14 +188,15 @@ def _connect(path: Path, durability: Durability, *, busy_timeout: float) -> sqli
     return connection
 
 
-def _set_write_ahead(path: Path, durability: Durability) -> None:
+def _set_write_ahead(path: Path, durability: Durability, busy_timeout: float) -> None:
     """Write ahead, so that readers and a writer do not wait for each other.
 
     Changing the mode takes the whole file for a moment. If others will not let go of it, or it may not be written, it
     stays as it is: everything works in either mode.
     """
-    connection = _connect(path, durability, busy_timeout=_WAIT_FOR_WRITE_AHEAD)
+    connection = _connect(path, durability, busy_timeout=busy_timeout)
     try:
+        connection.execute(statements.WAIT_A_MOMENT)
         connection.execute(statements.WRITE_AHEAD)
     except sqlite3.OperationalError as error:
         if not faults.keeps_from_writing(error):

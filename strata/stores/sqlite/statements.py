@@ -16,6 +16,8 @@ RECORD_VERSION: Final = """
 INSERT INTO strata_schema_version (component, version) VALUES (?, ?)
 ON CONFLICT (component) DO UPDATE SET version = excluded.version"""
 WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
+WAIT_FOR_NOBODY: Final = "PRAGMA busy_timeout = 0"
+WAIT_A_MOMENT: Final = "PRAGMA busy_timeout = 250"  # ms, for others to let go of a file whose journal mode is to change
 SYNCHRONOUS: Final = {"full": "PRAGMA synchronous = FULL", "normal": "PRAGMA synchronous = NORMAL"}
 
 # Appending: the head row says which sequence is the latest, so that the cost does not grow with the log. Documents are
