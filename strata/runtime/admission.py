@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from strata.checkpoint import given
 from strata.errors import OptionRefused, RefusalReason
 
 
@@ -36,6 +37,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
 def check(rules: Rules) -> None:
     """Raises OptionRefused for the first option that cannot be used (strata-waits.md 7.1)."""
+    _check_types(rules)
     if not rules.name.strip():
         raise OptionRefused("the scheduler's name must not be empty")
     if rules.max_concurrent < 1:
@@ -54,10 +56,25 @@ def check(rules: Rules) -> None:
 
 
 def check_tenant_limit(tenant: str, limit: int | None) -> None:
+    given.text(tenant, "the tenant of a limit")
+    if limit is not None:
+        given.whole_number(limit, f"the limit of tenant '{tenant}'")
     if not tenant.strip():
         raise OptionRefused("a tenant limit names no tenant")
     if limit is not None and limit < 0:
         raise OptionRefused(f"the limit of tenant '{tenant}' must be at least 0")
+
+
+def reservation_of(pair: tuple[int, int]) -> Reservation:
+    """Raises OptionRefused for what is no pair of whole numbers."""
+    given.instance(pair, (tuple, list), "a reservation is a pair, Reservation(min_priority, slots)")
+    if len(pair) != 2:
+        raise OptionRefused(f"a reservation is a pair, Reservation(min_priority, slots), not {pair!r}")
+    priority, slots = pair
+    return Reservation(
+        given.whole_number(priority, "the priority of a reservation"),
+        given.whole_number(slots, "the slots of a reservation"),
+    )
 
 
 class Ticket(msgspec.Struct, frozen=True):
@@ -204,6 +221,16 @@ def why_to_stop_waiting(now: float, *, deadline_at: float | None, queue_ends_at:
 def first_of(moments: Iterable[float | None]) -> float | None:
     """The earliest of those that come at all."""
     return min((moment for moment in moments if moment is not None), default=None)
+
+
+def _check_types(rules: Rules) -> None:
+    given.text(rules.name, "the scheduler's name")
+    given.text(rules.tenant_key, "the scheduler's tenant_key")
+    given.whole_number(rules.max_concurrent, "the scheduler's max_concurrent")
+    given.whole_number(rules.max_queued, "the scheduler's max_queued")
+    for name in ("tenant_limit", "tenant_max_queued"):
+        if (value := getattr(rules, name)) is not None:
+            given.whole_number(value, f"the scheduler's {name}")
 
 
 def _check_reservations(rules: Rules) -> None:

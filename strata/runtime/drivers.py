@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, cast
 
+from strata.checkpoint import given
 from strata.checkpoint.metadata import recoveries_of
 from strata.checkpoint.record import Checkpoint
 from strata.engine.decide.admission import require_durable
 from strata.errors import OptionRefused, Refused, StoreError
-from strata.graph.times import seconds_of
 from strata.ports import Stored, ThreadSummary
 from strata.runtime.operations import Operations
 from strata.runtime.options import RunOptions, SweepOptions
@@ -31,14 +31,13 @@ from strata.runtime.sweeps import (
 
 async def wake_due(operations: Operations, sweep: Sweep, now: datetime | None, options: SweepOptions) -> WakeReport[Any]:
     """Wake what is due at `now`."""
-    sweep.check()
+    chosen = _checked(operations, sweep, options)
     moment = moment_of(now, operations.clock.time())
-    given = cast("RunOptions", {**options, "metadata": sweep.metadata})
     found, unreadable = await find(operations.store, operations.plan.graph, sweep, state="interrupted", due_by=moment)
 
     async def wake(thread: ThreadSummary) -> Woken[Any] | Skipped:
         try:
-            outcome = await operations.wake(thread.thread_id, moment, given, channel=None, tenant=_tenant(operations, thread), swept=True)
+            outcome = await operations.wake(thread.thread_id, moment, chosen, channel=None, tenant=_tenant(operations, thread), swept=True)
         except (Refused, StoreError) as error:
             return skipped_because(thread.thread_id, error, changed="another driver woke or ended it first", over="it is no longer due")
         by_timer = thread.wait is not None and thread.wait.kind == "timer"
@@ -58,14 +57,12 @@ async def recover_stale(
     max_recoveries: int | None,
 ) -> RecoveryReport[Any]:
     """Recover what died before `now` less `stale_after`."""
-    sweep.check()
-    if max_recoveries is not None and max_recoveries < 1:
+    chosen = _checked(operations, sweep, options)
+    if max_recoveries is not None and given.whole_number(max_recoveries, "max_recoveries=") < 1:
         raise OptionRefused("max_recoveries must be at least 1")
     require_durable(operations.plan, durable=operations.durable)
     moment = moment_of(now, operations.clock.time())
-    age = None if stale_after is None else seconds_of(stale_after)
-    before = stale_before(moment, age, has_lease=operations.lease is not None)
-    given = cast("RunOptions", {**options, "metadata": sweep.metadata})
+    before = stale_before(moment, stale_after, has_lease=operations.lease is not None)
     found, unreadable = await find(operations.store, operations.plan.graph, sweep, state="running", updated_before=before)
 
     async def recover(thread: ThreadSummary) -> Recovered[Any] | Skipped:
@@ -77,7 +74,7 @@ async def recover_stale(
                 loaded.append(stored.checkpoint)
 
         try:
-            outcome = await operations.recover(thread.thread_id, given, channel=None, tenant=_tenant(operations, thread), look=look)
+            outcome = await operations.recover(thread.thread_id, chosen, channel=None, tenant=_tenant(operations, thread), look=look)
         except (Refused, StoreError) as error:
             return skipped_because(thread.thread_id, error, changed="another run or recovery got there first", over="it is no longer running")
         [was] = loaded
@@ -86,6 +83,18 @@ async def recover_stale(
 
     recovered, skipped = await sweep_over(found, sweep, recover)
     return RecoveryReport(recovered=tuple(recovered), skipped=(*unreadable, *skipped))
+
+
+def _checked(operations: Operations, sweep: Sweep, options: SweepOptions) -> RunOptions:
+    """The options of each run, found sound; every thread would be skipped for an unsound one."""
+    sweep.check()
+    chosen = cast("RunOptions", {**options, "metadata": sweep.metadata})
+    if "services" in chosen:  # each run goes through them, and an iterator would be at its end after the first
+        chosen["services"] = tuple(given.several(chosen["services"], "services= of a sweep"))
+    if "observers" in chosen:
+        chosen["observers"] = tuple(given.several(chosen["observers"], "observers= of a sweep"))
+    operations.check(chosen)
+    return chosen
 
 
 def _tenant(operations: Operations, thread: ThreadSummary) -> str | None:

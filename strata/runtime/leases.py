@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
+from strata.checkpoint import given
 from strata.checkpoint.record import Checkpoint
 from strata.errors import LeaseHeld, LeaseLost, OptionRefused
 from strata.graph.clock import Clock, Timer
-from strata.graph.times import seconds_of
 from strata.ports.checkpoints import CheckpointStore
 from strata.ports.leases import Acquired, Held, ThreadLease
 from strata.runtime import renewals
@@ -43,12 +43,10 @@ def ttl_of(lease: Lease) -> float:
     Raises:
         OptionRefused: the owner is blank, or the ttl no duration of at least one millisecond.
     """
+    given.text(lease.owner, "the owner of a run's lease")
     if not lease.owner.strip():
         raise OptionRefused("a run's lease needs an owner")
-    try:
-        ttl = seconds_of(lease.ttl)
-    except ValueError as error:
-        raise OptionRefused(f"a run's lease ttl cannot be used: {error}") from error
+    ttl = given.seconds(lease.ttl, "a run's lease ttl")
     if ttl < 0.001:
         raise OptionRefused("a run's lease ttl must be at least 1 millisecond")
     return ttl

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from strata.checkpoint import given
 from strata.checkpoint.metadata import merge, recoveries_of
 from strata.checkpoint.record import Checkpoint
 from strata.checkpoint.transitions import EndReason, ended, reopened, stamped
@@ -41,7 +42,7 @@ from strata.runtime.driving import First, claim_of, drive, goes_on_at, resumed_e
 from strata.runtime.frame import Frame, framed
 from strata.runtime.leases import Lease
 from strata.runtime.observers import Observer
-from strata.runtime.options import CheckedOptions, RunOptions, by_type, check_id, check_options
+from strata.runtime.options import CheckedOptions, RunOptions, by_type, callables, check_id, check_options, check_stream
 from strata.runtime.scheduler import Scheduler
 from strata.runtime.stream import RunStream
 from strata.runtime.sweeps import moment_of
@@ -73,15 +74,16 @@ class Operations:
         clock: Clock,
         max_threads: int,
     ) -> None:
-        if max_threads < 1:
+        if given.whole_number(max_threads, "max_threads") < 1:
             raise OptionRefused("max_threads must be at least 1")
+        _check_what_it_lends(instrument, lease, scheduler, clock)
         self.plan = GraphPlan(graph, in_place=False)
         self.store = MemoryStore(clock=clock) if store is None else store
         self.durable = graph.durable and store is not None
         self.progress_store = self.store if self.durable and isinstance(self.store, ProgressStore) else None
         self.clock = clock
         self.services = by_type(services)
-        self.observers = tuple(observers)
+        self.observers = callables(observers)
         self.instrument = instrument
         self.lease = lease
         self.scheduler = scheduler
@@ -99,13 +101,14 @@ class Operations:
         self,
         thread_id: str,
         state: Any,
-        given: RunOptions,
+        chosen: RunOptions,
         *,
         start_over: bool,
         channel: Channel | None,
     ) -> Outcome[Any]:
         """Run a thread from the entry node."""
-        options = self._check(given, thread_id)
+        options = self._check(chosen, thread_id)
+        given.yes_or_no(start_over, "start_over=")
         stored = _storable(self, state)
         async with framed(self, "run", thread_id, options) as frame:
             latest = await frame.load()
@@ -123,7 +126,7 @@ class Operations:
         self,
         thread_id: str,
         answer: Signal[Any] | Resume | Event | Due | None,
-        given: RunOptions,
+        chosen: RunOptions,
         *,
         at_sequence: int | None,
         channel: Channel | None,
@@ -134,7 +137,9 @@ class Operations:
 
         `swept`: a sweep does it, and so a timeout's end is told as an end.
         """
-        options = self._check(given, thread_id)
+        options = self._check(chosen, thread_id)
+        if at_sequence is not None:
+            given.whole_number(at_sequence, "at_sequence=")
         if answer is not None:
             check_answer(answer, thread_id)
         async with framed(self, "resume", thread_id, options, tenant=tenant, swept=swept) as frame:
@@ -164,7 +169,7 @@ class Operations:
         self,
         thread_id: str,
         now: datetime | None,
-        given: RunOptions,
+        chosen: RunOptions,
         *,
         channel: Channel | None,
         tenant: str | None = None,
@@ -172,19 +177,19 @@ class Operations:
     ) -> Outcome[Any]:
         """Go on with a thread whose time has come."""
         due = Due(wire_datetime(moment_of(now, self.clock.time())))
-        return await self.resume(thread_id, due, given, at_sequence=None, channel=channel, tenant=tenant, swept=swept)
+        return await self.resume(thread_id, due, chosen, at_sequence=None, channel=channel, tenant=tenant, swept=swept)
 
     async def recover(
         self,
         thread_id: str,
-        given: RunOptions,
+        chosen: RunOptions,
         *,
         channel: Channel | None,
         tenant: str | None = None,
         look: Callable[[Stored | None], None] | None = None,
     ) -> Outcome[Any]:
         """Go on with a running thread whose process died; a sweep's `look` sees what was loaded, and may raise what refuses it."""
-        options = self._check(given, thread_id)
+        options = self._check(chosen, thread_id)
         async with framed(self, "recover", thread_id, options, tenant=tenant, swept=look is not None) as frame:
             stored = await frame.load()
             metadata = _merged(stored, options)
@@ -208,11 +213,12 @@ class Operations:
             )
             return await drive(frame, run, level, first)
 
-    async def end(self, thread_id: str, given: RunOptions, *, by: str | None, force: bool) -> Cancelled[Any]:
+    async def end(self, thread_id: str, chosen: RunOptions, *, by: str | None, force: bool) -> Cancelled[Any]:
         """End a thread for good. If it changes meanwhile, decide anew."""
-        options = self._check(given, thread_id)
+        options = self._check(chosen, thread_id)
         if by is not None:
             check_id(by, "the name of who ends a thread")
+        given.yes_or_no(force, "force=")
         async with framed(self, "end", thread_id, options) as frame:
             is_first = True
             for _ in range(ROUNDS):
@@ -249,6 +255,8 @@ class Operations:
 
     async def log(self, thread_id: str, *, after: int | None) -> AsyncIterator[Record[Any]]:
         """The thread's records behind `after`, a page at a time."""
+        if after is not None:
+            given.whole_number(after, "the after= of a log")
         while True:
             page = await self.store.get_log(thread_id, after=after)
             for logged in page.records:
@@ -268,6 +276,7 @@ class Operations:
         overflow: Overflow,
     ) -> RunStream[Any]:
         """A run with a reader; it starts when the reader enters."""
+        check_stream(select, overflow)
         return RunStream(start, Channel(overflow=overflow, select=select))
 
     def wait(self, call: Coroutine[Any, Any, R]) -> R:
@@ -276,8 +285,12 @@ class Operations:
             return self.store.run_in_loop(call)
         return asyncio.run(call)
 
+    def check(self, options: RunOptions) -> CheckedOptions:
+        """Raises OptionRefused for the first option that cannot be used, TypeError for one that there is not."""
+        return check_options(options, services=self.services, observers=self.observers, lease=self.lease, clock=self.clock)
+
     def _check(self, options: RunOptions, thread_id: str) -> CheckedOptions:
-        checked = check_options(options, services=self.services, observers=self.observers, lease=self.lease, clock=self.clock)
+        checked = self.check(options)
         check_id(thread_id, "a thread id")
         return checked
 
@@ -324,6 +337,17 @@ class Operations:
         )
         frame.completed(outcome)
         return outcome
+
+
+def _check_what_it_lends(instrument: object, lease: object, scheduler: object, clock: object) -> None:
+    """Raises OptionRefused for the first that is not what its option asks."""
+    if instrument is not None:
+        given.answering(instrument, ("span", "record"), "a runner's instrument takes spans and metrics")
+    if lease is not None:
+        given.instance(lease, Lease, "a runner's lease is a Lease(owner, ttl)")
+    if scheduler is not None:
+        given.instance(scheduler, Scheduler, "a runner's scheduler is a Scheduler(...)")
+    given.answering(clock, ("time", "monotonic", "call_later", "sleep"), "a runner's clock tells the time and waits")
 
 
 def _merged(stored: Stored | None, options: CheckedOptions) -> dict[str, str]:

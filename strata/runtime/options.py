@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict
 
 import msgspec
 
-from strata.checkpoint.metadata import check_caller_metadata, is_storable
+from strata.checkpoint import given
+from strata.checkpoint.metadata import check_caller_metadata
+from strata.engine.stream import Overflow, StreamEvent
 from strata.errors import OptionRefused
 from strata.graph.clock import Clock
 from strata.graph.state import did_you_mean
@@ -77,15 +79,15 @@ def check_options(
         OptionRefused: the first that cannot be used.
     """
     _refuse_unknown(options)
-    metadata = dict(options.get("metadata", {}))
+    metadata = given.pairs(options.get("metadata", {}), "a run's metadata")
     check_caller_metadata(metadata)
     run_id = options.get("run_id")
     if run_id is None:
         run_id = clock.new_id()
     check_id(run_id, "a run id")
     limit = options.get("max_node_hops")
-    if limit is not None and type(limit) is not int:
-        raise OptionRefused(f"a run's max_node_hops is a whole number, not {limit!r}")
+    if limit is not None:
+        given.whole_number(limit, "a run's max_node_hops")
     if limit is not None and limit < 1:
         raise OptionRefused("a run's max_node_hops must be at least 1")
     if limit is not None and limit > MOST_HOPS:
@@ -100,8 +102,8 @@ def check_options(
         max_node_hops=limit,
         run_id=run_id,
         services={**services, **by_type(options.get("services", ()))},
-        observers=(*observers, *options.get("observers", ())),
-        priority=options.get("priority", 0),
+        observers=(*observers, *callables(options.get("observers", ()))),
+        priority=given.whole_number(options.get("priority", 0), "a run's priority"),
     )
 
 
@@ -115,29 +117,46 @@ def _refuse_unknown(options: RunOptions) -> None:
 
 def check_id(text: str, what: str) -> None:
     """Refuse an id that no store could keep."""
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise OptionRefused(f"{what} is text, not {text!r}")
+    given.text(text, what)
     if not text:
         raise OptionRefused(f"{what} can't be empty")
-    if not is_storable(text):
-        raise OptionRefused(f"{what} {text!r} has half a surrogate pair, which cannot be stored")
 
 
 def by_type(services: Iterable[object]) -> dict[type[Any], object]:
     """One service a type; a later one replaces."""
-    return {type(service): service for service in services}
+    return {type(service): service for service in given.several(services, "services= of a run or runner")}
 
 
-def _deadline(given: datetime | timedelta | float | None, clock: Clock) -> tuple[datetime | None, float | None]:
-    if given is None:
+def callables(observers: Iterable[Observer]) -> tuple[Observer, ...]:
+    """The observers, each found to be one.
+
+    Raises:
+        OptionRefused: they are no list, or one of them cannot be called.
+    """
+    found = tuple(given.several(observers, "observers= of a run or runner"))
+    for observer in found:
+        if not callable(observer):
+            raise OptionRefused(f"an observer is a function of an event, and {observer!r} is none")
+    return found
+
+
+def check_stream(select: Collection[type[StreamEvent]] | None, overflow: Overflow) -> None:
+    """Raises OptionRefused for kinds that are no kinds of stream events, and for another word than `wait` and `drop`."""
+    given.one_of(overflow, ("wait", "drop"), "the overflow= of a stream")
+    for kind in () if select is None else given.several(select, "the select= of a stream"):
+        given.subclass(kind, StreamEvent, "the select= of a stream lists classes of events, such as Token and Committed")
+
+
+def _deadline(at: datetime | timedelta | float | None, clock: Clock) -> tuple[datetime | None, float | None]:
+    if at is None:
         return None, None
     now = clock.time()
-    if isinstance(given, datetime):
-        if given.tzinfo is None:
-            raise OptionRefused(f"the deadline {given!r} has no time zone: use datetime.now(UTC) + timedelta(...), or give a timedelta")
-        return given.astimezone(UTC), given.timestamp() - now
+    if isinstance(at, datetime):
+        if at.tzinfo is None:
+            raise OptionRefused(f"the deadline {at!r} has no time zone: use datetime.now(UTC) + timedelta(...), or give a timedelta")
+        return given.moment(at, "the deadline"), at.timestamp() - now
     try:
-        seconds = seconds_of(given)
+        seconds = seconds_of(at)
         return datetime.fromtimestamp(now, UTC) + timedelta(seconds=seconds), seconds
     except (TypeError, ValueError, OverflowError):
-        raise OptionRefused(f"a deadline is an aware datetime, a timedelta or a number of seconds from now, not {given!r}") from None
+        raise OptionRefused(f"a deadline is an aware datetime, a timedelta or a number of seconds from now, not {at!r}") from None

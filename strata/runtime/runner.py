@@ -364,9 +364,11 @@ class Runner(Generic[S]):
         max_concurrent: int,
         stop: StopToken | None,
     ) -> Sweep:
+        from strata.checkpoint import given
         from strata.runtime.sweeps import Sweep
 
-        return Sweep(metadata=dict(metadata or {}), limit=limit, match_graph=match_graph, max_concurrent=max_concurrent, stop=stop)
+        pairs = {} if metadata is None else given.pairs(metadata, "a sweep's metadata")
+        return Sweep(metadata=pairs, limit=limit, match_graph=match_graph, max_concurrent=max_concurrent, stop=stop)
 
     def _here(self) -> Operations:
         require_asyncio()

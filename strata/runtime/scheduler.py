@@ -9,10 +9,10 @@ from typing import Final
 
 import msgspec
 
+from strata.checkpoint import given
 from strata.errors import OptionRefused
 from strata.graph.clock import SYSTEM, Clock
-from strata.graph.times import seconds_of
-from strata.runtime.admission import Reservation, Rules, TenantLoad, check, check_tenant_limit
+from strata.runtime.admission import Rules, TenantLoad, check, check_tenant_limit, reservation_of
 from strata.runtime.slots import Slot, SlotQueue
 
 LOWEST_PRIORITY: Final = -(2**31)
@@ -63,14 +63,15 @@ class Scheduler:
             name=name,
             max_concurrent=max_concurrent,
             max_queued=max_queued,
-            max_queue_time=None if max_queue_time is None else seconds_of(max_queue_time),
-            reservations=tuple(Reservation(*reservation) for reservation in reservations),
+            max_queue_time=None if max_queue_time is None else given.seconds(max_queue_time, "the scheduler's max_queue_time"),
+            reservations=tuple(map(reservation_of, given.several(reservations, "the scheduler's reservations"))),
             tenant_key=tenant_key,
             tenant_limit=tenant_limit,
-            tenant_limits=dict(tenant_limits),
+            tenant_limits=given.pairs(tenant_limits, "the scheduler's tenant_limits", "text to whole numbers"),
             tenant_max_queued=tenant_max_queued,
         )
         check(rules)
+        given.answering(clock, ("monotonic", "call_later"), "a scheduler's clock tells the time and waits")
         self.clock = clock
         self._queue = SlotQueue(rules)
 
@@ -102,6 +103,7 @@ class Scheduler:
             OptionRefused: the priority does not fit 32 bits.
             UnsupportedEventLoop: runs of another event loop have slots or wait for them.
         """
+        given.whole_number(priority, "a run's priority")
         if not LOWEST_PRIORITY <= priority <= HIGHEST_PRIORITY:
             raise OptionRefused(f"a run's priority must be between {LOWEST_PRIORITY} and {HIGHEST_PRIORITY}")
         return self._queue.ask(priority=priority, tenant=tenant, deadline=deadline, is_cancelled=is_cancelled, clock=clock or self.clock)

@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
+from strata.checkpoint import given
 from strata.checkpoint.metadata import recoveries_of
 from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.engine.outcomes import Outcome
@@ -30,11 +31,10 @@ from strata.errors import (
 from strata.graph.compiled import CompiledGraph
 from strata.graph.times import parse_wire_time
 from strata.ports import CheckpointStore, ThreadQuery, ThreadSummary
+from strata.wire.listing import MOST_PER_PAGE, check_limit
 
 S = TypeVar("S")
 T = TypeVar("T")
-
-LONGEST_PAGE = 1000
 
 
 class LeftAlone(Refused):
@@ -96,11 +96,13 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     stop: StopToken | None
 
     def check(self) -> None:
-        """Raises OptionRefused where a number is out of its range."""
-        if not 1 <= self.limit <= LONGEST_PAGE:
-            raise OptionRefused(f"a page size must be between 1 and 1000, not {self.limit}")
-        if self.max_concurrent < 1:
+        """Raises OptionRefused where a number is out of its range, and for what is not of its type."""
+        check_limit(self.limit)
+        if given.whole_number(self.max_concurrent, "a sweep's max_concurrent") < 1:
             raise OptionRefused("a sweep's max_concurrent must be at least 1")
+        given.yes_or_no(self.match_graph, "a sweep's match_graph")
+        if self.stop is not None:
+            given.answering(self.stop, ("is_set",), "a sweep's stop says whether to stop, with is_set()")
 
     @property
     def is_stopped(self) -> bool:
@@ -131,7 +133,7 @@ async def find(
                 updated_before=updated_before,
                 graph_id=None if identity is None else identity.id,
                 graph_version=None if identity is None or any_version else identity.version,
-                limit=LONGEST_PAGE,
+                limit=MOST_PER_PAGE,
                 cursor=cursor,
             )
         )
@@ -215,20 +217,23 @@ def moment_of(now: datetime | None, seconds: float) -> datetime:
     """The caller's now, else the clock's."""
     if now is None:
         return datetime.fromtimestamp(seconds, UTC)
-    if now.tzinfo is None:
-        raise OptionRefused(f"{now!r} has no time zone: use datetime.now(UTC)")
-    return now.astimezone(UTC)
+    return given.moment(now, "now=")
 
 
 def stale_before(now: datetime, stale_after: timedelta | float | None, *, has_lease: bool) -> datetime | None:
     """Threads that were last written before this are stale; None for no age at all.
 
     Raises:
-        OptionRefused: neither a lease nor an age says when a thread is dead.
+        OptionRefused: neither a lease nor an age says when a thread is dead, or the age is none.
     """
     if stale_after is None:
         if not has_lease:
             raise OptionRefused("recover_stale needs stale_after= when its runs have no lease: nothing else says which threads are dead")
         return None
-    age = stale_after if isinstance(stale_after, timedelta) else timedelta(seconds=stale_after)
-    return now - age if age else None
+    age = given.seconds(stale_after, "stale_after=")
+    if age < 0:
+        raise OptionRefused("stale_after= must be at least 0: it is an age, and not a time to come")
+    try:
+        return now - timedelta(seconds=age) if age else None
+    except OverflowError:
+        raise OptionRefused(f"stale_after= of {age:g} s goes back behind the year 1") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from strata.checkpoint import given
 from strata.checkpoint.record import Checkpoint
 from strata.errors import OptionRefused
 from strata.ports.leases import ThreadLease
@@ -17,8 +18,9 @@ def milliseconds_of(ttl: float) -> int:
     """A lease's `ttl` (s) in whole milliseconds, rounded up; what is below a microsecond is not looked at.
 
     Raises:
-        OptionRefused: it is shorter than one millisecond, or longer than `LONGEST_TTL`.
+        OptionRefused: it is no number, shorter than one millisecond, or longer than `LONGEST_TTL`.
     """
+    given.instance(ttl, (int, float), "a lease's ttl is a number of seconds")
     if math.isnan(ttl) or ttl < 0.001:
         raise OptionRefused("a lease's ttl must be at least 1 millisecond")
     if ttl > LONGEST_TTL:
@@ -28,6 +30,7 @@ def milliseconds_of(ttl: float) -> int:
 
 def check_owner(owner: str) -> None:
     """Raises OptionRefused for a blank one: people could not tell who holds the thread."""
+    given.text(owner, "a lease's owner")
     if not owner.strip():
         raise OptionRefused("a lease needs an owner")
 

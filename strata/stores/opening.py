@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from strata.checkpoint import given
 from strata.errors import OptionRefused
 from strata.stores.base import StoreBase
 
@@ -23,6 +24,7 @@ def open_store(url: str) -> StoreBase:
     Raises:
         OptionRefused: it names no store that this build knows.
     """
+    given.text(url, "a store's url")
     parts = _SCHEME.fullmatch(url)
     if parts is None:
         if url.endswith(_DATABASE_FILES):

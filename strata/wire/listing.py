@@ -13,6 +13,7 @@ from typing import Final, cast, get_args
 
 import msgspec
 
+from strata.checkpoint import given
 from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.errors import OptionRefused
 from strata.graph.times import wire_datetime
@@ -47,20 +48,21 @@ def conditions_of(query: ThreadQuery) -> Conditions:
     """The query, checked.
 
     Raises:
-        OptionRefused: its limit, graph version without an id, cursor, a state or a time cannot be used; in this order.
+        OptionRefused: its limit, graph version without an id, cursor, a state, a time, its metadata or identity cannot be used; in this order.
     """
+    given.instance(query, ThreadQuery, "threads are listed by a ThreadQuery(...)")
     limit = check_limit(query.limit)
     if query.graph_version is not None and query.graph_id is None:
         raise OptionRefused("a thread query's graph_version needs a graph_id")
     return Conditions(
         below=None if query.cursor is None else decode_cursor(query.cursor),
         states=check_states(query.states),
-        metadata=query.metadata,
-        updated_after=None if query.updated_after is None else check_time(query.updated_after),
-        updated_before=None if query.updated_before is None else check_time(query.updated_before),
-        due_by=None if query.due_by is None else check_time(query.due_by),
-        graph_id=query.graph_id,
-        graph_version=query.graph_version,
+        updated_after=_time(query.updated_after, "updated_after"),
+        updated_before=_time(query.updated_before, "updated_before"),
+        due_by=_time(query.due_by, "due_by"),
+        metadata=_metadata(query.metadata),
+        graph_id=_text(query.graph_id, "graph_id"),
+        graph_version=_text(query.graph_version, "graph_version"),
         limit=limit,
     )
 
@@ -120,6 +122,7 @@ def decode_cursor(cursor: str) -> Position:
     Raises:
         OptionRefused: it is no cursor of a thread listing.
     """
+    given.instance(cursor, str, "a thread listing cursor is text")
     try:
         text = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         return Position(*msgspec.json.decode(text, type=tuple[str, str]))
@@ -133,6 +136,7 @@ def check_limit(limit: int) -> int:
     Raises:
         OptionRefused: it is not 1 to 1000.
     """
+    given.whole_number(limit, "a page size")
     if not 1 <= limit <= MOST_PER_PAGE:
         raise OptionRefused(f"a page size must be between 1 and {MOST_PER_PAGE}, not {limit}")
     return limit
@@ -146,22 +150,34 @@ def check_states(states: Collection[str]) -> frozenset[ThreadState]:
     """
     if isinstance(states, str):
         raise OptionRefused(f"states must be a collection of thread states: write ({states!r},)")
-    for state in states:
+    for state in given.several(states, "a collection of thread states"):
         if state not in THREAD_STATES:
             raise OptionRefused(f"'{state}' is not a thread state: they are {', '.join(THREAD_STATES)}")
     return frozenset(cast("Collection[ThreadState]", states))
 
 
-def check_time(moment: datetime) -> str:
-    """The moment as the wire has it, cut to whole seconds.
+def check_time(moment: datetime, what: str = "a time") -> str:
+    """The moment as the wire has it, cut to whole seconds; `what` names it in the error.
 
     Raises:
-        OptionRefused: it has no time zone.
+        OptionRefused: it is no datetime, or has no time zone.
     """
-    try:
-        return wire_datetime(moment)
-    except (ValueError, OverflowError) as why:
-        raise OptionRefused(str(why)) from None
+    return wire_datetime(given.moment(moment, what))
+
+
+def _time(moment: datetime | None, option: str) -> str | None:
+    return None if moment is None else check_time(moment, f"a thread query's {option}")
+
+
+def _text(value: str | None, option: str) -> str | None:
+    return None if value is None else given.text(value, f"a thread query's {option}")
+
+
+def _metadata(wanted: Mapping[str, str]) -> Mapping[str, str]:
+    for key, value in given.pairs(wanted, "a thread query's metadata").items():
+        given.text(key, "a key of a thread query's metadata")
+        given.text(value, f"the value of '{key}' in a thread query's metadata")
+    return wanted
 
 
 def _has_metadata(checkpoint: Checkpoint, wanted: Mapping[str, str]) -> bool:

@@ -155,6 +155,13 @@ async def test_the_dead_are_recovered_oldest_first() -> None:
     assert [thread for thread, *_ in recovered] == ["t10", "t20", "t30"]
 
 
+async def test_observers_that_come_from_an_iterator_see_every_run_of_the_sweep() -> None:
+    seen: list[str] = []
+    store = await holding(died("t1"), died("t2"))
+    await Runner(GRAPH, store, clock=HandClock()).recover_stale(stale_after=0, observers=iter([lambda event: seen.append(event.thread_id)]))
+    assert set(seen) == {"t1", "t2"}
+
+
 async def test_what_cannot_be_swept_is_refused_in_the_sheets_order() -> None:
     async def refused(runner: Runner[Trail], **options: Any) -> str:
         with pytest.raises((OptionRefused, NotDurable)) as error:

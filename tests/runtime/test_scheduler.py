@@ -356,6 +356,30 @@ def test_waits_sc7_a_scheduler_is_refused_its_options() -> None:
         Scheduler(reservations=[Reservation(min_priority=3, slots=0)])
 
 
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"max_concurrent": "4"}, "the scheduler's max_concurrent is a whole number, not '4'"),
+        ({"max_queued": None}, "the scheduler's max_queued is a whole number, not None"),
+        ({"max_queue_time": "1h"}, "the scheduler's max_queue_time cannot be used: a duration is a timedelta or a number of seconds, not '1h'"),
+        ({"reservations": 3}, r"the scheduler's reservations is a list, not 3"),
+        ({"reservations": [3]}, r"a reservation is a pair, Reservation\(min_priority, slots\), not 3"),
+        ({"reservations": [(1, 2, 3)]}, r"a reservation is a pair, Reservation\(min_priority, slots\), not \(1, 2, 3\)"),
+        ({"reservations": [("high", 1)]}, "the priority of a reservation is a whole number, not 'high'"),
+        ({"tenant_key": 3}, "the scheduler's tenant_key is text, not 3"),
+        ({"tenant_limit": "x"}, "the scheduler's tenant_limit is a whole number, not 'x'"),
+        ({"tenant_limits": 3}, "the scheduler's tenant_limits is a dict of text to whole numbers, not 3"),
+        ({"tenant_limits": {"acme": "x"}}, "the limit of tenant 'acme' is a whole number, not 'x'"),
+        ({"tenant_limits": {3: 1}}, "the tenant of a limit is text, not 3"),
+        ({"name": 3}, "the scheduler's name is text, not 3"),
+        ({"clock": 3}, "a scheduler's clock tells the time and waits, which 3 does not"),
+    ],
+)
+def test_an_option_of_another_type_is_refused(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(OptionRefused, match=text):
+        Scheduler(**options)
+
+
 @pytest.mark.parametrize("priority", [-(2**31) - 1, 2**31])
 async def test_a_priority_has_32_bits(priority: int) -> None:
     with pytest.raises(OptionRefused, match="a run's priority must be between"):

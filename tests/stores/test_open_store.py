@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -42,6 +43,11 @@ def test_what_names_no_store_is_refused_with_what_does(url: str) -> None:
     with pytest.raises(OptionRefused, match="sqlite:PATH") as refusal:
         open_store(url)
     assert f"'{url}'" in str(refusal.value)
+
+
+def test_what_is_no_text_names_no_store() -> None:
+    with pytest.raises(OptionRefused, match="a store's url is text, not 3"):
+        open_store(cast("Any", 3))
 
 
 def test_the_room_loads_lazily() -> None:

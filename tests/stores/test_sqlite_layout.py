@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -235,6 +237,62 @@ async def test_a_file_that_another_program_is_reading_keeps_its_journal_mode(tmp
 def test_a_store_without_a_file_is_refused(path: str) -> None:
     with pytest.raises(OptionRefused, match="MemoryStore"):
         SqliteStore(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a\0b", r"no path has a NUL in it, as 'a\\x00b' has"),
+        (b"t.db", r"SqliteStore takes the path of a file as text or a Path, not b't.db'"),
+        (3, "SqliteStore takes the path of a file as text or a Path, not 3"),
+    ],
+)
+def test_what_is_no_path_is_refused(path: Any, text: str) -> None:
+    with pytest.raises(OptionRefused, match=text):
+        SqliteStore(path)
+
+
+@pytest.mark.parametrize(
+    ("busy_timeout", "text"),
+    [
+        (-1, "busy_timeout is 0 to 2147483 seconds, not -1"),
+        (3_000_000, "busy_timeout is 0 to 2147483 seconds, not 3e"),
+        (float("nan"), "busy_timeout cannot be used: a duration is finite, and nan is not"),
+        ("x", "busy_timeout cannot be used: a duration is a timedelta or a number of seconds, not 'x'"),
+    ],
+)
+def test_a_time_that_nobody_can_wait_is_refused(tmp_path: Path, busy_timeout: Any, text: str) -> None:
+    with pytest.raises(OptionRefused, match=text):
+        SqliteStore(tmp_path / "t.db", busy_timeout=busy_timeout)
+
+
+async def test_a_time_to_wait_may_be_a_timedelta(tmp_path: Path) -> None:
+    async with SqliteStore(tmp_path / "t.db", busy_timeout=timedelta(seconds=2)) as store:
+        assert await store.save(record("t")) == 0
+
+
+def test_a_clock_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OptionRefused, match="a store's clock tells the time, which 3 does not"):
+        SqliteStore(tmp_path / "t.db", clock=cast("Any", 3))
+
+
+ASKED: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda store: store.purge(older_than=timedelta(days=30)), r"older_than is a datetime with a time zone, .* and not datetime.timedelta"),
+    (lambda store: store.purge(older_than=datetime(2026, 1, 5, tzinfo=UTC), limit="x"), "a page size is a whole number, not 'x'"),
+    (lambda store: store.purge(older_than=datetime(2026, 1, 5, tzinfo=UTC), states=3), "a collection of thread states is a list, not 3"),
+    (lambda store: store.get_log("t", after="1"), "the after= of a log is a whole number, not '1'"),
+    (lambda store: store.get_log("t", limit="x"), "a page size is a whole number, not 'x'"),
+    (lambda store: store.list_threads("all"), r"threads are listed by a ThreadQuery\(...\), not 'all'"),
+    (lambda store: store.try_acquire_lease("t", 3, 30), "a lease's owner is text, not 3"),
+    (lambda store: store.try_acquire_lease("t", "worker-1", "30"), "a lease's ttl is a number of seconds, not '30'"),
+]
+
+
+@pytest.mark.parametrize(("ask", "text"), ASKED)
+async def test_what_a_store_is_asked_is_held_to_its_types(tmp_path: Path, ask: Callable[[Any], Any], text: str) -> None:
+    async with SqliteStore(tmp_path / "t.db") as store:
+        with pytest.raises(OptionRefused, match=text):
+            await ask(store)
 
 
 def test_an_unknown_durability_is_refused(tmp_path: Path) -> None:

@@ -57,6 +57,31 @@ def test_li5_checks_come_in_the_order_of_the_sheet() -> None:
         assert str(refusal.value) == text
 
 
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"limit": "x"}, "a page size is a whole number, not 'x'"),
+        ({"limit": 2.0}, "a page size is a whole number, not 2.0"),
+        ({"cursor": 3}, "a thread listing cursor is text, not 3"),
+        ({"states": 3}, "a collection of thread states is a list, not 3: write [...] around it"),
+        ({"states": [["failed"]]}, "'['failed']' is not a thread state: they are interrupted"),
+        ({"updated_after": "today"}, "a thread query's updated_after is a datetime with a time zone, as in"),
+        ({"updated_before": timedelta(days=1)}, "a thread query's updated_before is a datetime with a time zone, as in"),
+        ({"due_by": 12.5}, "a thread query's due_by is a datetime with a time zone, as in"),
+        ({"metadata": "x"}, "a thread query's metadata is a dict of text to text, not 'x'"),
+        ({"metadata": {1: "a"}}, "a key of a thread query's metadata is text, not 1"),
+        ({"metadata": {"a": 1}}, "the value of 'a' in a thread query's metadata is text, not 1"),
+        ({"graph_id": 3}, "a thread query's graph_id is text, not 3"),
+        ({"graph_id": "g", "graph_version": 1}, "a thread query's graph_version is text, not 1"),
+        ({"graph_id": "\ud800"}, r"a thread query's graph_id '\ud800' has half a surrogate pair"),
+    ],
+)
+def test_a_condition_of_another_type_is_refused(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(OptionRefused) as refusal:
+        conditions_of(ThreadQuery(**options))
+    assert str(refusal.value).startswith(text)
+
+
 @pytest.mark.parametrize("states", ["failed", ("paused",), ("failed", "")])
 def test_states_that_do_not_exist_are_refused(states: Any) -> None:
     with pytest.raises(OptionRefused):

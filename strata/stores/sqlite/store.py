@@ -7,10 +7,11 @@ import os
 import sqlite3
 import warnings
 from collections.abc import Callable, Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar, cast
 
+from strata.checkpoint import given
 from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.errors import OptionRefused, StoreError
 from strata.graph.clock import SYSTEM, Clock
@@ -29,6 +30,9 @@ from strata.wire.listing import check_limit, check_states, check_time, condition
 
 T = TypeVar("T")
 
+LONGEST_WAIT: Final = 2**31 // 1000
+"""Seconds: SQLite counts in milliseconds of 32 bits."""
+
 
 class SqliteStore(StoreBase):
     """Keeps checkpoints in the SQLite file `path`, which is created or completed on first use.
@@ -37,22 +41,27 @@ class SqliteStore(StoreBase):
     others hold open in another mode keeps it. One store belongs to one running event loop.
 
     `durability` is what a save has come to when it returns: "full" is on the disk; "normal" survives the death of the
-    process, and of the machine up to the last checkpoint of the write-ahead log. `busy_timeout` is how many seconds a
-    call waits for a lock that another program holds; the loop itself never waits.
+    process, and of the machine up to the last checkpoint of the write-ahead log. `busy_timeout`, a timedelta or seconds,
+    is how long a call waits for a lock that another program holds; the loop itself never waits.
 
     Where it may not be written, a file is read all the same, and what would write is a `StoreError`.
 
     `async with store:` opens and closes it. Without, it opens on first use; `await store.close()` then closes it.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, durability: Durability = "full", busy_timeout: float = 5.0, clock: Clock = SYSTEM) -> None:
-        if not os.fspath(path) or os.fspath(path) == ":memory:":
-            raise OptionRefused("SqliteStore keeps a file: give it a path, or use MemoryStore")
-        if durability not in ("full", "normal"):
-            raise OptionRefused(f'durability is "full" or "normal", not {durability!r}')
-        self.path = Path(path)
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        durability: Durability = "full",
+        busy_timeout: timedelta | float = 5.0,
+        clock: Clock = SYSTEM,
+    ) -> None:
+        given.one_of(durability, ("full", "normal"), "durability")
+        given.answering(clock, ("time", "monotonic"), "a store's clock tells the time")
+        self.path = _path_of(path)
         self.durability: Durability = durability
-        self.busy_timeout = busy_timeout
+        self.busy_timeout = _seconds_to_wait(busy_timeout)
         self.clock = clock
         self._writer: Writer | None = None
         self._database: Database | None = None
@@ -76,6 +85,8 @@ class SqliteStore(StoreBase):
 
     async def get_log(self, thread_id: str, /, *, after: int | None = None, limit: int = 100) -> LogPage:
         check_limit(limit)
+        if after is not None:
+            given.whole_number(after, "the after= of a log")
         return await self._on_thread(lambda connection: reading.log_page(connection, thread_id, after=after, limit=limit))
 
     async def list_threads(self, query: ThreadQuery, /) -> ThreadPage:
@@ -84,7 +95,7 @@ class SqliteStore(StoreBase):
 
     async def purge(self, *, older_than: datetime, states: Collection[ThreadState] = ("completed", "ended"), limit: int = 100) -> int:
         check_limit(limit)
-        wanted, cutoff = check_states(states), check_time(older_than)
+        wanted, cutoff = check_states(states), check_time(older_than, "older_than")
         now = self._now()
         return await self._on_thread(lambda connection: retention.purge(connection, states=wanted, cutoff=cutoff, now=now, limit=limit))
 
@@ -220,6 +231,24 @@ class SqliteStore(StoreBase):
             return told
         writer.begin(self._database)
         return None
+
+
+def _path_of(path: object) -> Path:
+    given.instance(path, (str, os.PathLike), "SqliteStore takes the path of a file as text or a Path")
+    name = os.fspath(cast("str | os.PathLike[str]", path))
+    given.instance(name, str, "SqliteStore takes the path of a file as text")
+    if not name or name == ":memory:":
+        raise OptionRefused("SqliteStore keeps a file: give it a path, or use MemoryStore")
+    if "\0" in name:
+        raise OptionRefused(f"SqliteStore keeps a file, and no path has a NUL in it, as {name!r} has")
+    return Path(name)
+
+
+def _seconds_to_wait(busy_timeout: timedelta | float) -> float:
+    seconds = given.seconds(busy_timeout, "busy_timeout")
+    if not 0 <= seconds <= LONGEST_WAIT:
+        raise OptionRefused(f"busy_timeout is 0 to {LONGEST_WAIT} seconds, not {seconds:g}")
+    return seconds
 
 
 def _sequence_of(written: int | Refusal, checkpoint: Checkpoint, expected: int | None) -> int:
