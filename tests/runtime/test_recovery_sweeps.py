@@ -13,6 +13,7 @@ from strata import Completed, Lease, NotDurable, OptionRefused, RecoveryReport, 
 from strata.checkpoint.record import Checkpoint
 from strata.graph.identity import Identity
 from strata.ports import Acquired, CheckpointStore, ThreadLease
+from strata.ports.events import RunEvent
 from strata.stores.memory import MemoryStore
 from tests.clocks import HandClock
 from tests.contract.factories import FACTORIES
@@ -156,10 +157,14 @@ async def test_the_dead_are_recovered_oldest_first() -> None:
 
 
 async def test_observers_that_come_from_an_iterator_see_every_run_of_the_sweep() -> None:
-    seen: list[str] = []
+    seen: set[str] = set()
+
+    def look(event: RunEvent) -> None:
+        seen.add(event.thread_id)
+
     store = await holding(died("t1"), died("t2"))
-    await Runner(GRAPH, store, clock=HandClock()).recover_stale(stale_after=0, observers=iter([lambda event: seen.append(event.thread_id)]))
-    assert set(seen) == {"t1", "t2"}
+    await Runner(GRAPH, store, clock=HandClock()).recover_stale(stale_after=0, observers=iter([look]))
+    assert seen == {"t1", "t2"}
 
 
 async def test_what_cannot_be_swept_is_refused_in_the_sheets_order() -> None:
