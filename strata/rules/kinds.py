@@ -49,7 +49,7 @@ def boundary_faults(draft: DraftFacts) -> Iterator[Problem]:
             continue
         what = f"interrupt boundary '{boundary.node}'"
         if boundary.timeout is not None and not boundary.timeout > 0:
-            text = f"{what} has a timeout of zero; it must be greater than zero"
+            text = f"{what} has a timeout of {_told(boundary.timeout)}; it must be greater than zero"
             yield _fault(codes.TIMEOUT_NOT_POSITIVE, text, boundary.node, boundary.place)
         if boundary.has_timeout_route and boundary.timeout is None:
             yield _fault(codes.ROUTE_WITHOUT_TIMEOUT, f"{what} has a timeout route but no timeout", boundary.node, boundary.place)
@@ -81,7 +81,8 @@ def _limit_faults(node: NodeFacts, fanout: FanoutFacts | None, what: str, timeou
         text = f"{what} has a max_concurrency of {fanout.max_concurrency}; it must be at least 1"
         yield _fault(codes.CONCURRENCY_NOT_POSITIVE, text, node.name, place)
     if fanout.part_timeout is not None and not fanout.part_timeout > 0:
-        yield _fault(codes.TIMEOUT_NOT_POSITIVE, f"{what} has {timeout} of zero; it must be greater than zero", node.name, place)
+        text = f"{what} has {timeout} of {_told(fanout.part_timeout)}; it must be greater than zero"
+        yield _fault(codes.TIMEOUT_NOT_POSITIVE, text, node.name, place)
     if fanout.max_items is not None and fanout.max_items < 1:
         text = f"{what} has a max_items of {fanout.max_items}; it must be at least 1"
         yield _fault(codes.MAX_ITEMS_NOT_POSITIVE, text, node.name, place)
@@ -110,10 +111,10 @@ def _pausing(graph: GraphFacts) -> Iterator[tuple[str, NodeFacts]]:
 
 def _wait_faults(wait: WaitFacts) -> Iterator[Problem]:
     if wait.delay is not None and not wait.delay > 0:
-        text = f"timer '{wait.node}' has a delay of zero; it must be greater than zero"
+        text = f"timer '{wait.node}' has a delay of {_told(wait.delay)}; it must be greater than zero"
         yield _fault(codes.DELAY_NOT_POSITIVE, text, wait.node, wait.place)
     if wait.timeout is not None and not wait.timeout > 0:
-        text = f"wait '{wait.node}' has a timeout of zero; it must be greater than zero"
+        text = f"wait '{wait.node}' has a timeout of {_told(wait.timeout)}; it must be greater than zero"
         yield _fault(codes.TIMEOUT_NOT_POSITIVE, text, wait.node, wait.place)
     if wait.has_timeout_route and wait.timeout is None:
         yield _fault(codes.ROUTE_WITHOUT_TIMEOUT, f"wait '{wait.node}' has a timeout route but no timeout", wait.node, wait.place)
@@ -131,6 +132,11 @@ def _recovery_faults(policy: RecoveryFacts, nodes: dict[str, NodeFacts]) -> Iter
         initial, maximum = (round(seconds * 1000) for seconds in policy.backoff)
         text = f"recovery policy for '{policy.node}' has a backoff whose max ({maximum} ms) is below its initial delay ({initial} ms)"
         yield _fault(codes.BACKOFF_BELOW_INITIAL, text, policy.node, policy.place)
+
+
+def _told(seconds: float) -> str:
+    """The engines' durations are never below zero, and their texts know no other word."""
+    return "zero" if seconds == 0 else f"{seconds:g} s"
 
 
 def _fault(code: str, text: str, node: str, place: Place | None, *, related: str | None = None) -> Problem:

@@ -225,6 +225,19 @@ def test_gb19_times_of_waits_and_boundaries() -> None:
     ]
 
 
+def test_a_time_below_zero_is_told_as_it_is() -> None:
+    assert texts(line("A").add_timer("Wait", -1).add_edge("A", "Wait").add_node("End", same).add_edge("Wait", "End")) == [
+        "timer 'Wait' has a delay of -1 s; it must be greater than zero"
+    ]
+    assert texts(ended(StateGraph(Count).add_wait_for_event("Wait", "paid", timeout=-0.5))) == [
+        "wait 'Wait' has a timeout of -0.5 s; it must be greater than zero"
+    ]
+    assert texts(line("Approve", "End").add_interrupt_boundary("Approve", timeout=-1)) == [
+        "interrupt boundary 'Approve' has a timeout of -1 s; it must be greater than zero"
+    ]
+    assert texts(group("G", "a", branch_timeout=-2)) == ["parallel group 'G' has a branch timeout of -2 s; it must be greater than zero"]
+
+
 def line(*names: str) -> StateGraph[Count]:
     graph = plain(*names)
     for start, to in pairwise(names):
