@@ -1,7 +1,7 @@
-"""The typed surface: right code is clean in mypy and pyright, and wrong code is found at its line, without a plugin.
+"""The typed surface: right code is clean in mypy, pyright, pyrefly and ty, and wrong code is found at its line, without a plugin.
 
-In `tests/typing` a line that is wrong ends in `# error: mypy, pyright`, or `# error: pyright 3.13` where only that
-checker finds it, at that target. A checker must find those lines and no other.
+In `tests/typing` a line that is wrong ends in `error: mypy, pyright`, or `error: pyright 3.13` where only that checker
+finds it, at that target. A checker must find those lines and no other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "tests" / "typing"
-EXPECTED = re.compile(r"# error: (?P<finders>[\w., ]+)$")
+EXPECTED = re.compile(r"# .*\berror: (?P<finders>[\w., ]+)$")
+PLACE = re.compile(r"^(?:ERROR )?(?P<file>[^:\s]+):(?P<line>\d+):.*$", re.MULTILINE)
 
 Found = dict[str, set[int]]
 
@@ -40,6 +41,24 @@ def test_pyright_finds_what_is_wrong_and_nothing_else(target: str) -> None:
     reports = json.loads(run(command))["generalDiagnostics"]
     found = sorted_by_file((Path(report["file"]).name, line_of(report)) for report in reports)
     assert found == expected("pyright", target), "\n".join(f"{report['file']}:{line_of(report)}: {report['message']}" for report in reports)
+
+
+@pytest.mark.parametrize("target", ["3.11", "3.13"])
+def test_pyrefly_finds_what_is_wrong_and_nothing_else(target: str) -> None:
+    command = ["pyrefly", "check", "--preset", "strict", "--python-version", target, "--python-interpreter-path", sys.executable]
+    report = run([*command, "--output-format", "min-text", *map(str, samples())])
+    assert places(report) == expected("pyrefly", target), report
+
+
+@pytest.mark.parametrize("target", ["3.11", "3.13"])
+def test_ty_finds_what_is_wrong_and_nothing_else(target: str) -> None:
+    report = run(["ty", "check", "--python", sys.prefix, "--python-version", target, "--output-format", "concise", *map(str, samples())])
+    assert places(report) == expected("ty", target), report
+
+
+def places(report: str) -> Found:
+    """The lines that a checker's report begins a line with."""
+    return sorted_by_file((Path(place["file"]).name, int(place["line"])) for place in PLACE.finditer(report))
 
 
 def line_of(report: Any) -> int:

@@ -36,5 +36,5 @@ async def asks(ctx: Context) -> None:
     assert_type(await ctx.once("pay", pay), int)
     assert_type(await ctx.once("pay", pay_later), int)
     assert_type(ctx.once_sync("pay", pay), int)
-    answer: int = ctx.interrupt("how many?", returns=str)  # error: mypy, pyright
-    Resume(answer=answer)  # error: mypy, pyright
+    answer: int = ctx.interrupt("how many?", returns=str)  # error: mypy, pyright, pyrefly, ty
+    Resume(answer=answer)  # error: mypy, pyright, pyrefly, ty
