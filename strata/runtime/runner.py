@@ -38,8 +38,9 @@ class Runner(Generic[S]):
 
     Args:
         graph: what to run.
-        store: where records go. Without one the process keeps what paused, nothing is encoded between nodes, and
-            nothing can be recovered.
+        store: where records go. Without one a thread that paused, failed or was cancelled is in this runner's memory alone:
+            no other runner and no other process can answer it, and it is gone with the runner. Nothing is encoded between
+            nodes, and nothing can be recovered.
         services: objects that nodes ask for by type (`ctx.service(Type)`).
         observers: callables, sync or async, that get the events of every run (`strata.ports.events`), in order.
         instrument: takes spans and metrics; `strata.telemetry` has one for OpenTelemetry.
@@ -50,6 +51,10 @@ class Runner(Generic[S]):
 
     An outcome says what a run came to; a refusal (`Refused`) raises and has written nothing. `StoreError` may come after
     work: the thread's last record stands.
+
+    Raises:
+        TypeError: the graph is not compiled, or the store is none.
+        OptionRefused: another option is not what it is said to be.
     """
 
     def __init__(
