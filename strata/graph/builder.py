@@ -10,7 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, LiteralString, Never, Self, TypeVar, get_args, get_origin
 
 from strata.graph.decorators import TopDecorator
-from strata.graph.draft import Draft, Edge, TimeoutRoute, draft_of, metadata_of_branches
+from strata.graph.draft import Draft, Edge, TimeoutRoute, draft_of, metadata_of_branches, specs_of
 from strata.graph.functions import handler_of
 from strata.graph.marking import target_name
 from strata.graph.nodes import AnyNode, Composite, Node, NodeFunction, Wired
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from strata.graph.fanout_decorators import BranchFunction
     from strata.graph.joins import Join, Outcomes, Partial
     from strata.graph.recovery import Backoff, ErrorMatch, RecoverySpec
+    from strata.graph.state_schemas import StateSchemas
     from strata.rules.problem import Problem
 
 S = TypeVar("S", bound=State)
@@ -57,6 +58,13 @@ class Drawn(ABC):
         from strata.graph.export import definition_of
 
         return definition_of(self._draft())
+
+    def state_schemas(self) -> StateSchemas:
+        """The JSON Schemas of the states, level by level; whether there is a migration is said to `compile()`."""
+        from strata.graph.state_schemas import schemas_of
+
+        draft = self._draft()
+        return schemas_of(draft.state, specs_of(draft).values(), migrates=None)
 
     @property
     def facts(self) -> GraphFacts:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from strata.graph.definition import Definition
     from strata.graph.identity import Identity
     from strata.graph.spec import NodeSpec
+    from strata.graph.state_schemas import StateSchemas
     from strata.rules.facts import GraphFacts
     from strata.rules.problem import Problem
 
@@ -106,6 +107,12 @@ class CompiledGraph(Generic[S]):
     def definition(self) -> Definition:
         """The exported graph, with its identity (strata-graph.md 4.3)."""
         return self.exported
+
+    def state_schemas(self) -> StateSchemas:
+        """The JSON Schemas of the states, level by level: what a definition does not say."""
+        from strata.graph.state_schemas import schemas_of_compiled
+
+        return schemas_of_compiled(self)
 
     def mermaid(self) -> str:
         """The graph as a Mermaid flowchart, with the names of its guards."""
