@@ -53,10 +53,11 @@ def _run(arguments: Sequence[str]) -> int:
 
 def strata() -> App:
     """The tree of commands; the file of a command is loaded when it is called."""
-    graph = App(name="graph", help="Check, draw and export graphs.")
+    graph = App(name="graph", help="Check, draw, export and compare graphs.")
     graph.command("strata.cli.graph_validate:graph_validate", name="validate", help="Check graphs for faults.")
     graph.command("strata.cli.graph_view:graph_view", name="view", help="Draw a graph.")
     graph.command("strata.cli.graph_export:graph_export", name="export", help="Write a graph's definition.")
+    graph.command("strata.cli.graph_diff:graph_diff", name="diff", help="Say which paused threads a change breaks.")
 
     thread = App(name="thread", help="Look at threads in a store, and end them.")
     thread.command("strata.cli.thread_list:thread_list", name="list", help="List threads, newest first.")

@@ -15,6 +15,7 @@ from strata.checkpoint.record import Checkpoint, DecisionRecord, Status, ThreadS
 from strata.engine.waiting import questions_of
 from strata.errors import CheckpointUnreadable
 from strata.graph.answers import Question
+from strata.graph.changes.finding import Effect, Finding
 from strata.graph.identity import Identity
 from strata.ports import ThreadPage, ThreadSummary
 from strata.rules.problem import Problem, Severity
@@ -71,6 +72,45 @@ def _fault(problem: Problem) -> Fault:
         file=None if problem.place is None else problem.place.file,
         line=None if problem.place is None else problem.place.line,
         hint=problem.hint,
+    )
+
+
+# graph diff
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A change, and what it does to paused threads; `threads` are those that the store holds there, None where none was looked at."""
+
+    code: str
+    effect: Effect
+    text: str
+    level: Sequence[str]
+    node: str | None
+    field: str | None
+    hint: str | None
+    threads: int | None
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """`strata graph diff --json`; `ok`: nothing breaks, and every row that was looked at could be read."""
+
+    ok: bool
+    old: str
+    new: str
+    changes: Sequence[Change]
+    unreadable: Sequence[Unreadable]
+
+
+def change(finding: Finding, threads: int | None) -> Change:
+    return Change(
+        code=finding.code,
+        effect=finding.effect,
+        text=finding.text,
+        level=finding.level,
+        node=finding.node,
+        field=finding.field,
+        hint=finding.hint,
+        threads=threads,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from strata.cli.faults import CannotDo
 from strata.cli.importing import Graph, import_graph
@@ -14,6 +14,8 @@ from strata.rules.facts import GraphFacts
 from strata.rules.problem import Problem
 
 Drawable: TypeAlias = Graph | Definition
+
+_STATES: Final = ".states.json"
 
 
 def graph_named(target: str) -> Drawable:
@@ -34,7 +36,7 @@ def graph_named(target: str) -> Drawable:
 
 
 def targets_in(targets: Sequence[str]) -> list[str]:
-    """The targets with each folder replaced by the definitions in it, at any depth.
+    """The targets with each folder replaced by the definitions in it, at any depth; schemas of states beside them are none.
 
     Raises:
         CannotDo: a folder has none.
@@ -42,7 +44,7 @@ def targets_in(targets: Sequence[str]) -> list[str]:
     found: list[str] = []
     for target in targets:
         if Path(target).is_dir():
-            files = sorted(str(path) for path in Path(target).rglob("*.json") if path.is_file())
+            files = sorted(str(path) for path in Path(target).rglob("*.json") if path.is_file() and not _is_beside_a_definition(path))
             if not files:
                 raise CannotDo(f"the folder '{target}' holds no .json file", hint="definitions are written by: strata graph export")
             found += files
@@ -67,6 +69,15 @@ def problems_of(graph: Drawable) -> tuple[Problem, ...]:
     if isinstance(graph, Definition):
         return graph.problems()
     return graph.warnings if isinstance(graph, CompiledGraph) else graph.validate()
+
+
+def states_file(definition: Path) -> Path:
+    """Where the schemas of a definition's states lie: `orders.states.json` beside `orders.json`."""
+    return definition.with_suffix(_STATES)
+
+
+def _is_beside_a_definition(path: Path) -> bool:
+    return path.name.endswith(_STATES) and path.with_name(f"{path.name.removesuffix(_STATES)}.json").exists()
 
 
 def _read(path: Path) -> Definition:

@@ -1,0 +1,67 @@
+"""The threads of a store that have not finished, to be held against what a change breaks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+import msgspec
+
+from strata.checkpoint.record import Checkpoint, ThreadState
+from strata.cli.stores import opened
+from strata.errors import CheckpointUnreadable
+from strata.graph.identity import Identity
+from strata.ports import ThreadPage, ThreadQuery, ThreadSummary
+from strata.stores import StoreBase
+
+UNFINISHED: Final[tuple[ThreadState, ...]] = ("interrupted", "failed", "cancelled", "resumed", "running")
+
+
+class Paused(msgspec.Struct, frozen=True):
+    """The newest records of a graph's unfinished threads, and the rows that cannot be read."""
+
+    records: Sequence[Checkpoint]
+    unreadable: Sequence[CheckpointUnreadable]
+
+
+async def paused_threads(url: str, identity: Identity | None) -> Paused:
+    """The unfinished threads of the graph with this identity; without one, those that no graph has signed.
+
+    Each record is loaded, since a listing does not say where the levels inside a thread go on.
+    """
+    records: list[Checkpoint] = []
+    unreadable: list[CheckpointUnreadable] = []
+    async with opened(url) as store:
+        async for page in _pages(store, identity):
+            unreadable += page.unreadable
+            for thread in page.threads:
+                if identity is None and thread.graph is not None:
+                    continue
+                match await _newest(store, thread):
+                    case Checkpoint() as record:
+                        records.append(record)
+                    case CheckpointUnreadable() as error:
+                        unreadable.append(error)
+                    case None:  # purged since
+                        pass
+    return Paused(records, unreadable)
+
+
+async def _pages(store: StoreBase, identity: Identity | None) -> AsyncIterator[ThreadPage]:
+    query = ThreadQuery(states=UNFINISHED, limit=1000)
+    if identity is not None:
+        query = msgspec.structs.replace(query, graph_id=identity.id, graph_version=identity.version)
+    while True:
+        page = await store.list_threads(query)
+        yield page
+        if page.next_cursor is None:
+            return
+        query = msgspec.structs.replace(query, cursor=page.next_cursor)
+
+
+async def _newest(store: StoreBase, thread: ThreadSummary) -> Checkpoint | CheckpointUnreadable | None:
+    try:
+        stored = await store.load_latest(thread.thread_id)
+    except CheckpointUnreadable as error:
+        return error
+    return None if stored is None else stored.checkpoint
