@@ -29,22 +29,13 @@ async def paused_threads(url: str, identity: Identity | None) -> Paused:
 
     Each record is loaded, since a listing does not say where the levels inside a thread go on.
     """
-    records: list[Checkpoint] = []
-    unreadable: list[CheckpointUnreadable] = []
+    found: list[Checkpoint | CheckpointUnreadable | None] = []
     async with opened(url) as store:
         async for page in _pages(store, identity):
-            unreadable += page.unreadable
-            for thread in page.threads:
-                if identity is None and thread.graph is not None:
-                    continue
-                match await _newest(store, thread):
-                    case Checkpoint() as record:
-                        records.append(record)
-                    case CheckpointUnreadable() as error:
-                        unreadable.append(error)
-                    case None:  # purged since
-                        pass
-    return Paused(records, unreadable)
+            # a query without an id or a version asks for all of them
+            found += [await _newest(store, thread) for thread in page.threads if thread.graph == identity]
+            found += page.unreadable
+    return Paused([one for one in found if isinstance(one, Checkpoint)], [one for one in found if isinstance(one, CheckpointUnreadable)])
 
 
 async def _pages(store: StoreBase, identity: Identity | None) -> AsyncIterator[ThreadPage]:
@@ -60,6 +51,7 @@ async def _pages(store: StoreBase, identity: Identity | None) -> AsyncIterator[T
 
 
 async def _newest(store: StoreBase, thread: ThreadSummary) -> Checkpoint | CheckpointUnreadable | None:
+    """The thread's record, or why it cannot be read; None if the thread was purged since it was listed."""
     try:
         stored = await store.load_latest(thread.thread_id)
     except CheckpointUnreadable as error:

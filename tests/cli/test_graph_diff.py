@@ -184,6 +184,16 @@ def test_threads_elsewhere_and_those_of_other_graphs_are_not_counted(folder: Pat
     assert (changed["node"], changed["threads"]) == ("draft", 0)
 
 
+@pytest.mark.parametrize("names", ['id="essays"', ""])
+def test_threads_of_other_versions_are_not_counted(names: str, folder: Path, call: Call) -> None:
+    (folder / "older.py").write_text(ESSAYS.replace('id="essays", version="1"', names), encoding="utf-8")
+    (folder / "later.py").write_text(RENAMED.replace('id="essays", version="1"', names), encoding="utf-8")
+    database = pause("older:essays", "e-1")
+    pause("essays:essays", "e-2")
+    (changed,) = compared(call, "older:essays", "later:essays", "--threads", "--store", database)["changes"]
+    assert (changed["node"], changed["threads"]) == ("sign_off", 1)
+
+
 def test_a_finished_thread_is_not_counted(folder: Path, renamed: str, call: Call) -> None:
     database = pause("essays:essays", "e-1", "e-2")
     assert call("thread", "end", "--store", database, "essays:essays", "e-1").code == 0
