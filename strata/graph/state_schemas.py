@@ -9,7 +9,9 @@ import msgspec
 
 from strata.errors import DefinitionUnreadable
 from strata.graph.answer_schema import Schema, schema_of
+from strata.graph.shapes import shape_of
 from strata.graph.spec import NodeSpec, SubgraphBody
+from strata.graph.time_formats import name_times
 
 if TYPE_CHECKING:
     from strata.graph.compiled import CompiledGraph
@@ -54,11 +56,14 @@ def schemas_of_compiled(graph: CompiledGraph[Any]) -> StateSchemas:
 def schemas_of(state: type[State], specs: Iterable[NodeSpec], *, migrates: bool | None) -> StateSchemas:
     """The schemas of a level with these nodes."""
     inside = {spec.name: schemas_of_compiled(spec.body.child) for spec in specs if isinstance(spec.body, SubgraphBody)}
-    return StateSchemas(state=_schema(state), migrates=migrates, inside=inside)
+    return StateSchemas(state=schema_of_state(state), migrates=migrates, inside=inside)
 
 
-def _schema(state: type[State]) -> Schema | None:
+def schema_of_state(state: type[msgspec.Struct]) -> Schema | None:
+    """The JSON Schema of a state, times told from text; None where msgspec cannot tell one."""
     try:
-        return schema_of(state)
+        schema = schema_of(state)
     except TypeError:
         return None
+    name_times(schema, shape_of(state))
+    return schema

@@ -1,7 +1,7 @@
 """Whether all that one JSON Schema describes can be read as another: for the schemas that msgspec makes of types, read as msgspec reads.
 
-Unknown keys are dropped where they are not forbidden, an integer is read as a number. What the schemas do not tell apart
-(text and a time without a zone, the types of a dict's keys) is not told apart here.
+Unknown keys are dropped where they are not forbidden, an integer is read as a number. Keys of a dict are told apart as far as
+they are text: schemas do not say which are numbers or times.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import msgspec
 
 from strata.graph.answer_schema import Schema, misfit
 from strata.graph.schema_words import in_words
+from strata.graph.time_formats import ANY_DATE_TIME, ANY_TIME
 
 Kind: TypeAlias = Literal["added", "added_without_default", "removed", "refused", "retyped", "widened", "default_removed"]
 Seen: TypeAlias = frozenset[tuple[str, str]]
@@ -88,6 +89,10 @@ class _Typed(msgspec.Struct, frozen=True):
         others: Any = self.schema.get("additionalProperties", None if "properties" in self.schema else {})
         return self.part(others) if isinstance(others, Mapping) else None  # pyright: ignore[reportUnknownArgumentType]
 
+    def keys(self) -> _Typed:
+        """What the keys of a dict are: texts, of a form where that is said."""
+        return self.part({"type": "string", **self.schema.get("propertyNames", {})})
+
     def places(self) -> Sequence[Schema]:
         places: Sequence[Schema] = self.schema.get("prefixItems", ())
         return places
@@ -116,7 +121,10 @@ def _changes(old: _Typed, new: _Typed, path: str, seen: Seen) -> Iterator[FieldC
     elif was.kind == now.kind == "array":
         yield from _changes_of_array(was, now, path, seen)
     elif was.kind == now.kind == "object" and (values := was.values()) is not None and (others := now.values()) is not None:
-        yield from _changes_of_value(was, now, path)
+        if all(change.is_readable for change in _changes(was.keys(), now.keys(), path, seen)):
+            yield from _changes_of_value(was, now, path)
+        else:
+            yield _retyped(old, new, path)
         yield from _changes(values, others, f"{path}{{}}", seen)
     else:
         yield from _changes_of_value(was, now, path)
@@ -192,14 +200,19 @@ def _changes_of_value(old: _Typed, new: _Typed, path: str) -> Iterator[FieldChan
 
 def _is_read_as(old: _Typed, new: _Typed) -> bool:
     if (values := old.schema.get("enum")) is not None:
-        return all(misfit(value, {**new.schema, "$defs": new.named}) is None for value in values)
+        return new.schema.get("format") not in _WITHIN and all(misfit(value, {**new.schema, "$defs": new.named}) is None for value in values)
     if old.kind != new.kind and (old.kind, new.kind) != ("integer", "number"):
         return False
     if "enum" in new.schema or (old.fields() and new.values() is not None and not _is_open(new)):
         return False
-    if any(keyword in new.schema and new.schema[keyword] != old.schema.get(keyword) for keyword in _FORMS):
+    if any(not _is_of_form(old.schema, new.schema, keyword) for keyword in _FORMS):
         return False
     return all(_is_no_narrower(old.schema, new.schema, keyword, holds) for keyword, holds in _BOUNDS.items())
+
+
+def _is_of_form(old: Schema, new: Schema, keyword: str) -> bool:
+    was, now = old.get(keyword), new.get(keyword)
+    return now in (None, was) or was in _WITHIN.get(now, ())
 
 
 def _is_open(mapping: _Typed) -> bool:
@@ -225,6 +238,8 @@ def _widened(old: _Typed, new: _Typed, path: str) -> FieldChange:
 
 
 _FORMS: Final = ("format", "contentEncoding", "pattern", "multipleOf")
+_WITHIN: Final[Mapping[Any, Sequence[str]]] = {ANY_DATE_TIME: ("date-time", "partial-date-time"), ANY_TIME: ("time", "partial-time")}
+"""Formats whose every text is one of another format too."""
 _BOUNDS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), operator.ge),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), operator.le),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime, time
 from enum import Enum
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -13,6 +13,7 @@ import pytest
 from strata import State
 from strata.graph.answer_schema import schema_of
 from strata.graph.changes.schemas import field_changes
+from strata.graph.state_schemas import schema_of_state
 
 
 class Line(msgspec.Struct):
@@ -43,6 +44,22 @@ class Colour(Enum):
     GREEN = "green"
 
 
+class Seen(msgspec.Struct, tag=True):
+    at: datetime
+
+
+class Heard(msgspec.Struct, tag=True):
+    at: str
+
+
+class Row(msgspec.Struct, array_like=True, tag=True):
+    number: int
+    at: datetime
+
+
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+Zoned = Annotated[datetime, msgspec.Meta(tz=True)]
+
 SAMPLES: dict[Any, list[Any]] = {
     int: [0, -5, 1_000_000],
     float: [1.5, 2.0],
@@ -66,7 +83,18 @@ SAMPLES: dict[Any, list[Any]] = {
     list[Any]: [["text", 1]],
     tuple[int, str]: [(1, "text")],
     tuple[int, ...]: [(), (1, 2, 3)],
-    dict[str, int]: [{}, {"a": 1}],
+    dict[str, int]: [{}, {"elsewhere": 1}],
+    dict[Literal["a", "b"], int]: [{"a": 1}],
+    datetime: [NOON, NOON.replace(tzinfo=None)],
+    Zoned: [NOON],
+    time: [time(12), time(12, tzinfo=UTC)],
+    datetime | None: [NOON, None],
+    list[datetime]: [[NOON, NOON.replace(tzinfo=None)]],
+    tuple[int, datetime]: [(1, NOON.replace(tzinfo=None))],
+    dict[str, datetime]: [{"a": NOON.replace(tzinfo=None)}],
+    Seen: [Seen(NOON.replace(tzinfo=None))],
+    Seen | Heard: [Seen(NOON.replace(tzinfo=None)), Heard("text")],
+    Row: [Row(1, NOON.replace(tzinfo=None))],
     dict[str, Any]: [{"a": "text"}],
     Line: [Line("pen"), Line("pen", 5)],
     Line | None: [Line("pen"), None],
@@ -93,7 +121,9 @@ def test_a_type_is_no_change_of_itself() -> None:
 
 
 def _holding(kind: Any) -> dict[str, Any]:
-    return schema_of(msgspec.defstruct("Holder", [("field", kind)]))
+    schema = schema_of_state(msgspec.defstruct("Holder", [("field", kind)]))
+    assert isinstance(schema, dict)
+    return schema
 
 
 def _is_read(sample: Any, kind: Any) -> bool:
@@ -152,6 +182,19 @@ def test_a_field_is_known_by_the_name_that_is_stored() -> None:
 
 def test_a_type_that_holds_itself_ends() -> None:
     assert _found(Stop, Halt) == [("name", "retyped")]
+
+
+def test_text_that_becomes_a_time_is_retyped_wherever_it_stands() -> None:
+    as_text = msgspec.defstruct("Note", [("at", str)])
+    as_time = msgspec.defstruct("Note", [("at", datetime)])
+
+    def kinds(part: Any) -> list[Any]:
+        return [part, part | None, list[part], dict[str, part], tuple[int, part]]
+
+    for old, new in zip(kinds(as_text), kinds(as_time), strict=True):
+        (change,) = field_changes(_holding(old), _holding(new))
+        assert (change.path[-3:], change.kind) == (".at", "retyped")
+        assert field_changes(_holding(new), _holding(new)) == ()
 
 
 def test_a_retyped_field_says_what_it_was_and_is() -> None:
