@@ -1,4 +1,4 @@
-"""Stores with a will of their own: with nothing but `save` and `load`, slow to save, overtaken by others, out of order."""
+"""Stores with a will of their own: with nothing but `save` and `load`, slow to save, counting, overtaken by others, out of order."""
 
 from __future__ import annotations
 
@@ -38,6 +38,22 @@ class SlowStore(MemoryStore):
         self.saving.set()
         await self.gate.wait()
         return sequence
+
+
+class CountingStore(MemoryStore):
+    """Tells the status of each record that was asked to be saved, under a lease or not, kept or not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.saved: list[str] = []
+
+    async def save(self, checkpoint: Checkpoint, /) -> int:
+        self.saved.append(checkpoint.status)
+        return await super().save(checkpoint)
+
+    async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
+        self.saved.append(checkpoint.status)
+        return await super().save_if_latest(checkpoint, expected)
 
 
 class OvertakenStore(MemoryStore):
