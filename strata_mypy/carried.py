@@ -1,0 +1,43 @@
+"""Facts that travel in a type: written on the type of a decorator, a node or a graph, and read where that type arrives.
+
+mypy writes a type with all it carries to its caches, compares it when it asks whether what a module offers has changed, and hands it
+to its workers. So a decorator that changes in one module is seen in the graph of another without any code here, and a warm
+cache, parallel workers and the daemon find what a fresh run finds. Messages do not show it.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+from mypy.plugin import CheckerPluginInterface
+from mypy.types import ExtraAttrs, Instance, LiteralType, Type, get_proper_type
+
+from strata_mypy.facts import CARRIED, Carried
+
+F = TypeVar("F", bound=Carried)
+
+ATTRIBUTE = "__strata_facts__"
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[Carried] = msgspec.json.Decoder(CARRIED)
+
+
+def carrying(type_: Instance, facts: Carried, api: CheckerPluginInterface) -> Instance:
+    """The same type, with these facts on it."""
+    text = LiteralType(_encoder.encode(facts).decode(), api.named_generic_type("builtins.str", []))
+    laden = type_.copy_modified()  # pyright: ignore[reportUnknownMemberType]  (mypy leaves its parameters open)
+    laden.extra_attrs = ExtraAttrs({ATTRIBUTE: text}, set(), None)
+    return laden
+
+
+def carried(type_: Type | None, kind: type[F]) -> F | None:
+    """The facts of that kind that the type carries; None if it carries none, and so nothing is known of the value."""
+    proper = get_proper_type(type_)
+    if not isinstance(proper, Instance) or proper.extra_attrs is None:
+        return None
+    text = get_proper_type(proper.extra_attrs.attrs.get(ATTRIBUTE))
+    if not isinstance(text, LiteralType) or not isinstance(text.value, str):
+        return None
+    facts = _decoder.decode(text.value)
+    return facts if isinstance(facts, kind) else None
