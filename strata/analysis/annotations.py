@@ -1,0 +1,63 @@
+"""Which class an annotation names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from strata.analysis.scopes import Scope
+from strata.analysis.values import UNKNOWN, Class, Module, Named, Value
+
+
+def value_of(annotation: ast.expr | None, scope: Scope) -> Value:
+    """The class or the foreign name that an annotation is; UNKNOWN for all that is not a plain name, or stood for two things."""
+    match annotation:
+        case ast.Constant(value=str() as text):
+            return _of_text(text, scope)
+        case ast.Name(id=name):
+            return _settled(name, scope)
+        case ast.Attribute(value=owner, attr=name):
+            holder = value_of(owner, scope)
+            return holder.member(name) if isinstance(holder, Module) else UNKNOWN
+        case _:
+            return UNKNOWN
+
+
+def state_class(annotation: ast.expr | None, scope: Scope) -> Class | None:
+    """The class, if it surely is a state."""
+    value = value_of(annotation, scope)
+    return value if isinstance(value, Class) and is_state(value) else None
+
+
+def is_state(value: Class) -> bool:
+    """Whether the class derives from `State`, as far as its bases are known."""
+    return any(isinstance(base, Named) and base.path == "strata.State" for base in all_bases(value))
+
+
+def may_be(value: Class, other: Class) -> bool:
+    """Whether an instance of `value` may be one of `other`: it derives from it, or from something that is not known."""
+    return any(base is other or not isinstance(base, Class | Named) for base in (value, *all_bases(value)))
+
+
+def all_bases(value: Class) -> Iterator[Value]:
+    """Of the class, at any depth."""
+    for base in value.bases:
+        yield base
+        if isinstance(base, Class):
+            yield from all_bases(base)
+
+
+def _of_text(text: str, scope: Scope) -> Value:
+    try:
+        return value_of(ast.parse(text.strip(), mode="eval").body, scope)
+    except (SyntaxError, ValueError):
+        return UNKNOWN
+
+
+def _settled(name: str, scope: Scope) -> Value:
+    around: Scope | None = scope
+    while around is not None:
+        if name in around.names:
+            return around.settled(name)
+        around = around.around
+    return scope.look_up(name)  # of Python itself
