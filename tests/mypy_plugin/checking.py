@@ -42,10 +42,15 @@ def configuration(folder: Path, *, plugins: str = "strata_mypy") -> Path:
     return file
 
 
-def mypy(arguments: Iterable[str], *, cwd: Path = ROOT, path: Path = ROOT) -> str:
+def environment() -> dict[str, str]:
+    """In which mypy finds the library and the plugin where they stand."""
+    return {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)}
+
+
+def mypy(arguments: Iterable[str], *, cwd: Path = ROOT) -> str:
     """What mypy prints on these arguments; faults that it finds are no failure."""
-    environment = {**os.environ, "MYPYPATH": os.pathsep.join(dict.fromkeys((str(path), str(ROOT)))), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-m", "mypy", *arguments], capture_output=True, text=True, env=environment, cwd=cwd, check=False)
+    command = [sys.executable, "-m", "mypy", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), cwd=cwd, check=False)
     assert done.returncode in {0, 1}, done.stdout + done.stderr
     assert "INTERNAL ERROR" not in done.stdout + done.stderr, done.stdout + done.stderr
     return done.stdout
