@@ -9,7 +9,7 @@ from strata.analysis.findings import Findings
 from strata.analysis.in_place import changes_in_place
 from strata.analysis.nodes import Body, Role
 from strata.analysis.places import SourcePlace, place_of
-from strata.analysis.returns import gives_nothing, is_generator
+from strata.analysis.returns import gives_nothing, is_generator, own_nodes
 from strata.analysis.signatures import Parameter, is_context, may_be_context, parameters_of, state_parameter, takes_any_position
 from strata.analysis.values import Function
 from strata.rules import codes
@@ -31,16 +31,17 @@ def refuse_handlers(body: Body, name: str, place: SourcePlace | None, findings: 
 def _refuse_function(function: Function, role: Role, body: Body, name: str, place: SourcePlace | None, findings: Findings) -> None:
     what = role.role or _OWN.get(body.word)
     where = f"{_KINDS[body.word]} '{name}'{'' if what is None else f': {what}'}"
-    faults = _faults_of_pure(function, role, body) if role.is_pure else _faults_of_handler(function, body)
+    own = own_nodes(function.definition)
+    faults = _faults_of_pure(function, role, body, own) if role.is_pure else _faults_of_handler(function, body, own)
     for fault in faults:
         findings.error(codes.WRONG_FUNCTION, f"{where}{fault}", place, node=name)
         return
-    if gives_nothing(function) and (role.takes_state or role.role == "key="):
+    if gives_nothing(function, own) and (role.takes_state or role.role == "key="):
         gives = "a state" if role.role is None or role.role.startswith("branch") else "a value"
         text = f"{where} gives back nothing, and {gives} is asked of it: return one on every way through the function"
         findings.error(codes.NOTHING_RETURNED, text, function.place, node=name)
     if role.takes_state and (state := state_parameter(function)) is not None:
-        for change in changes_in_place(function.definition, state.name):
+        for change in changes_in_place(own, state.name):
             text = (
                 f"{where} changes '{change.path}' in place, which others may hold too, a second attempt among them: "
                 f"make a new value, and give it to {state.name}.replace({change.field}=...)"
@@ -48,9 +49,9 @@ def _refuse_function(function: Function, role: Role, body: Body, name: str, plac
             findings.warning(codes.CHANGED_IN_PLACE, text, place_of(function.place.file, change.at), node=name)
 
 
-def _faults_of_handler(function: Function, body: Body) -> Iterator[str]:
+def _faults_of_handler(function: Function, body: Body, own: list[ast.AST]) -> Iterator[str]:
     """What Python refuses of the function of a plain node or of a branch."""
-    if is_generator(function.definition):
+    if is_generator(own):
         yield ": a generator is no node: return the whole new state, and send text to the reader with `await ctx.token(...)`"
     if body.inline and function.is_async:
         yield ": inline=True is for sync functions, and this one is async: it runs on the loop already; remove inline=True"
@@ -73,11 +74,11 @@ def _advice(parameter: Parameter) -> str:
     return ": a node takes the state, and a parameter annotated Context; bind other values with functools.partial"
 
 
-def _faults_of_pure(function: Function, role: Role, body: Body) -> Iterator[str]:
+def _faults_of_pure(function: Function, role: Role, body: Body, own: list[ast.AST]) -> Iterator[str]:
     """What Python refuses of a function that is asked between two steps."""
     if function.is_async:
         yield " is async: it is asked between two steps, so it is sync and pure; await in a node, and keep what it found in the state"
-    if is_generator(function.definition):
+    if is_generator(own):
         yield " is a generator: it gives its result at once"
     parameters = parameters_of(function)
     for parameter in parameters:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-
-from strata.analysis.returns import own_nodes
 
 _CHANGING = frozenset(
     {
@@ -26,12 +24,13 @@ class Change(NamedTuple):
     at: ast.stmt
 
 
-def changes_in_place(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, state: str) -> Iterator[Change]:
-    """Calls of changing methods on fields of the state, and items of fields that are set or taken away."""
-    if isinstance(definition, ast.Lambda):
-        return
+def changes_in_place(own: Iterable[ast.AST], state: str) -> Iterator[Change]:
+    """Calls of changing methods on fields of the state, and items of fields that are set or taken away.
+
+    `own` are the nodes of the function's body.
+    """
     found: list[Change] = []
-    for node in own_nodes(definition.body):
+    for node in own:
         if isinstance(node, ast.Name) and node.id == state and not isinstance(node.ctx, ast.Load):
             return  # the name stands for something else by then, as for a copy
         if isinstance(node, ast.stmt):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import tokenize
 import warnings
 from bisect import bisect_left
@@ -77,15 +76,9 @@ def parsed(path: Path, shown: str, text: str) -> Source | Unreadable:
 
 
 def _tree(text: str) -> ast.Module:
-    was_collecting = gc.isenabled()
-    gc.disable()  # a tree is all new objects and no garbage: 15% of the time to parse
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of invalid escapes, which are no business of ours
-            return ast.parse(text)
-    finally:
-        if was_collecting:
-            gc.enable()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of invalid escapes, which are no business of ours
+        return ast.parse(text)
 
 
 def _version() -> str:

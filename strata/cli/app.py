@@ -66,6 +66,7 @@ def strata() -> App:
     thread.command("strata.cli.thread_end:thread_end", name="end", help="End a thread for good.")
 
     app = App(name="strata", help="Durable graphs of decorated functions.", version=_version, help_format="plaintext")
+    app.command("strata.cli.check:check_sources", name="check", help="Find the faults of graphs in source, without importing it.")
     app.command(graph)
     app.command(thread)
     app.command("strata.cli.demo:demo", name="demo", help="See a thread paused, killed and recovered.")
