@@ -10,14 +10,15 @@ from typing import Final
 from mypy.errorcodes import ErrorCode
 
 from strata.rules import codes
-from strata_mypy.handlers import WRONG_FUNCTION
-from strata_mypy.misplaced import MISPLACED_DECORATOR
 
 INTERNAL: Final = "strata-internal"
-UNSTORABLE: Final = "strata-unstorable-field"
 REDUCER: Final = "strata-reducer"
 
 OF_THE_RULES: Final = {
+    codes.WRONG_FUNCTION: "A node takes the state, and perhaps a Context, and gives back the state",
+    codes.NOTHING_RETURNED: "A node gives back a state",
+    codes.MISPLACED_DECORATOR: "A decorator stands where it means something",
+    codes.UNSTORABLE_FIELD: "A field of a state can be stored and read back",
     codes.DANGLING_EDGE: "An edge or a route leads to a node that the graph lists",
     codes.ORPHAN: "A way leads from the start to every node",
     codes.UNGUARDED_CYCLE: "A loop has a guarded edge",
@@ -65,9 +66,6 @@ def mypy_name(code: str) -> str:
 
 
 DEMANDS: Final = {
-    WRONG_FUNCTION: "A node takes the state, and perhaps a Context, and gives back the state",
-    MISPLACED_DECORATOR: "A decorator stands where it means something",
-    UNSTORABLE: "A field of a state can be stored and read back",
     REDUCER: "A reducer merges two values of its field",
     INTERNAL: "The plugin itself has no fault",
     **{mypy_name(code): demand for code, demand in OF_THE_RULES.items()},

@@ -119,6 +119,11 @@ EXAMPLES: Final = (
     # Nodes by themselves
     _of(
         "wrong-function",
+        _node('@node\n@edge("done")', function="def work(order: Order, total: int) -> Order:\n    return order.replace(total=total)"),
+        _node('@node\n@edge("done")', function="def work(order: Order, total: int = 3) -> Order:\n    return order.replace(total=total)"),
+    ),
+    _of(
+        "nothing-returned",
         _node('@node\n@edge("done")', function="def work(order: Order) -> None:\n    order.replace(total=3)"),
         _node('@node\n@edge("done")', function="def work(order: Order) -> Order:\n    return order.replace(total=3)"),
     ),

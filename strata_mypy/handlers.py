@@ -8,12 +8,12 @@ from mypy.checker import TypeChecker
 from mypy.messages import format_type
 from mypy.plugin import CheckerPluginInterface
 from mypy.subtypes import is_subtype
-from mypy.types import AnyType, CallableType, Instance, ProperType, Type, UninhabitedType, UnionType, get_proper_type
+from mypy.types import AnyType, CallableType, Instance, NoneType, ProperType, Type, UninhabitedType, UnionType, get_proper_type
 
+from strata.rules import codes
 from strata_mypy import names
 from strata_mypy.facts import Fault
 
-WRONG_FUNCTION = "strata-wrong-function"
 AWAITABLE = ("typing.Coroutine", "typing.Awaitable", "types.CoroutineType")
 
 
@@ -34,7 +34,7 @@ def _unfilled_parameters(name: str, function: CallableType) -> Iterator[Fault]:
                 f"node '{name}': nothing fills its parameter '{parameter}': a node takes the state, and a parameter annotated Context; "
                 f"bind other values with functools.partial"
             )
-            yield Fault(WRONG_FUNCTION, text)
+            yield Fault(codes.WRONG_FUNCTION, text)
 
 
 def _takes_context(type_: ProperType) -> bool:
@@ -47,15 +47,18 @@ def _wrong_result(name: str, state: Type, function: CallableType, api: CheckerPl
     result = _awaited(function.ret_type) or get_proper_type(function.ret_type)
     if isinstance(result, AnyType | UninhabitedType) or is_subtype(result, state):
         return
-    yield Fault(
-        WRONG_FUNCTION, f"node '{name}' takes {_shown(state, api)} and gives back {_shown(result, api)}: a node gives back the whole new state"
-    )
+    if isinstance(result, NoneType):
+        text = f"node '{name}' gives back nothing, and a state is asked of it: return one on every way through the function"
+        yield Fault(codes.NOTHING_RETURNED, text)
+    else:
+        text = f"node '{name}' takes {_shown(state, api)} and gives back {_shown(result, api)}: a node gives back the whole new state"
+        yield Fault(codes.WRONG_FUNCTION, text)
 
 
 def _async_inline(name: str, function: CallableType, *, inline: bool) -> Iterator[Fault]:
     if inline and _awaited(function.ret_type) is not None:
         text = f"node '{name}': inline=True is for sync functions, and this one is async: it runs on the loop already; remove inline=True"
-        yield Fault(WRONG_FUNCTION, text)
+        yield Fault(codes.WRONG_FUNCTION, text)
 
 
 def _awaited(type_: Type) -> ProperType | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from strata.rules import codes
 from strata_mypy.facts import Fault, Mark, TopWord
-
-MISPLACED_DECORATOR = "strata-misplaced-decorator"
 
 
 def misplaced_marks(name: str, word: TopWord, marks: tuple[Mark, ...]) -> tuple[Fault, ...]:
@@ -20,13 +19,13 @@ def second_top(name: str, upper: TopWord, lower: TopWord | None) -> tuple[Fault,
     if lower is None:
         return ()
     advice = f"remove one @{lower}" if lower == upper else f"remove @{lower} or @{upper}"
-    return (Fault(MISPLACED_DECORATOR, f"node '{name}' has two top decorators: {advice}"),)
+    return (Fault(codes.MISPLACED_DECORATOR, f"node '{name}' has two top decorators: {advice}"),)
 
 
 def _doubled(name: str, words: tuple[str, ...]) -> Iterator[Fault]:
     for at, word in enumerate(words):
         if word not in ("edge", "when") and word in words[at + 1 :]:
-            yield Fault(MISPLACED_DECORATOR, f"@{word} stands twice on '{name}': remove one", at)
+            yield Fault(codes.MISPLACED_DECORATOR, f"@{word} stands twice on '{name}': remove one", at)
 
 
 def _of_node(name: str, words: tuple[str, ...]) -> Iterator[Fault]:
@@ -34,9 +33,11 @@ def _of_node(name: str, words: tuple[str, ...]) -> Iterator[Fault]:
         return
     for at, word in enumerate(words):
         if word == "on_reject":
-            yield Fault(MISPLACED_DECORATOR, f"node '{name}' has @on_reject and no @boundary: put @boundary above @on_reject", at)
+            yield Fault(codes.MISPLACED_DECORATOR, f"node '{name}' has @on_reject and no @boundary: put @boundary above @on_reject", at)
         if word == "on_timeout":
-            yield Fault(MISPLACED_DECORATOR, f"node '{name}' has @on_timeout and no @boundary: put @boundary(timeout=...) above @on_timeout", at)
+            yield Fault(
+                codes.MISPLACED_DECORATOR, f"node '{name}' has @on_timeout and no @boundary: put @boundary(timeout=...) above @on_timeout", at
+            )
 
 
 def _of_wait(name: str, top: TopWord, words: tuple[str, ...]) -> Iterator[Fault]:
@@ -44,8 +45,10 @@ def _of_wait(name: str, top: TopWord, words: tuple[str, ...]) -> Iterator[Fault]
     for at, word in enumerate(words):
         if word in ("retry", "on_failure"):
             advice = f"a {what} does nothing that could fail: remove @{word}, or put it on the node behind"
-            yield Fault(MISPLACED_DECORATOR, f"{what} '{name}' has @{word}, and {advice}", at)
+            yield Fault(codes.MISPLACED_DECORATOR, f"{what} '{name}' has @{word}, and {advice}", at)
         elif word == "on_reject":
-            yield Fault(MISPLACED_DECORATOR, f"{what} '{name}' has @on_reject, and no person answers a {what}: remove @on_reject", at)
+            yield Fault(codes.MISPLACED_DECORATOR, f"{what} '{name}' has @on_reject, and no person answers a {what}: remove @on_reject", at)
         elif word == "on_timeout" and top == "timer":
-            yield Fault(MISPLACED_DECORATOR, f"timer '{name}' has @on_timeout, and a timer only has its time: say with @edge where it leads", at)
+            yield Fault(
+                codes.MISPLACED_DECORATOR, f"timer '{name}' has @on_timeout, and a timer only has its time: say with @edge where it leads", at
+            )

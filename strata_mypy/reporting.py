@@ -40,7 +40,7 @@ def tell_faults(given: Iterable[tuple[Declared | None, Expression]], api: TypeCh
             locator = Locator((declared,), expression, api.tree)
             for fault in declared.faults:
                 spot = locator.spot_at(0, fault.mark)
-                _tell(fault.text, spot, fault.code, api)
+                _tell(fault.text, spot, mypy_name(fault.code), api)
 
 
 def _tell(text: str, spot: Spot, name: str, api: TypeChecker) -> None:

@@ -14,8 +14,9 @@ from mypy.server.trigger import make_trigger
 from mypy.subtypes import is_subtype
 from mypy.types import CallableType, PlaceholderType, Type, UnboundType, get_proper_type
 
+from strata.rules import codes
 from strata_mypy import names
-from strata_mypy.codes import REDUCER, UNSTORABLE, error_code
+from strata_mypy.codes import REDUCER, error_code, mypy_name
 from strata_mypy.storing import unstorable_part
 
 
@@ -29,7 +30,7 @@ def check_fields(context: ClassDefContext) -> None:
         if (fault := unstorable_part(type_)) is not None:
             path, reason = fault
             text = f"state field {context.cls.name}.{field}{path} cannot be stored: {reason}"
-            context.api.fail(text, statement, code=error_code(UNSTORABLE))
+            context.api.fail(text, statement, code=error_code(mypy_name(codes.UNSTORABLE_FIELD)))
         for reducer in _reducers(statement):
             _check_reducer(reducer, type_, f"{context.cls.name}.{field}", statement, context)
 

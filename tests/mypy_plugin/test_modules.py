@@ -52,7 +52,7 @@ EDITS: list[tuple[str, str, str, list[str]]] = [
     ("steps", '@edge("reveiw")', '\n\n@edge("review")', []),  # lines alone change nothing
     ("steps", "@when(needs_work, to=draft)", "@edge(draft)", ["pkg/flow.py:6: Unguarded cycle", "pkg/flow.py:6: is never tried"]),
     ("steps", "@edge(draft)", "@when(needs_work, to=draft)", []),
-    ("steps", "async def review(essay: Essay) -> Essay", "async def review(essay: Essay) -> None", ["pkg/flow.py:6: gives back None"]),
+    ("steps", "async def review(essay: Essay) -> Essay", "async def review(essay: Essay) -> None", ["pkg/flow.py:6: gives back nothing"]),
     ("steps", "-> None", "-> Essay", []),
     ("steps", "@node\n@when", "@node\n@boundary\n@when", ["pkg/flow.py:6: leaves the boundary", "pkg/outer.py:6: an interrupt boundary at 'review'"]),
     ("steps", "@boundary\n", "", []),

@@ -31,7 +31,7 @@ def greedy(order: Order, ctx: Context, more: int) -> Order:
     return order
 
 
-@node  # E: node 'forgets' takes Order and gives back None: a node gives back the whole new state [strata-wrong-function]
+@node  # E: node 'forgets' gives back nothing, and a state is asked of it: return one on every way through the function [strata-nothing-returned]
 @edge("done")
 def forgets(order: Order) -> None:
     order.replace(total=1)
