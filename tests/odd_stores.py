@@ -1,13 +1,15 @@
-"""Stores with a will of their own: with nothing but `save` and `load`, slow to save, counting, overtaken by others, out of order."""
+"""Stores with a will of their own: with nothing but `save` and `load`, busy, counting, slow to save, overtaken by others, out of order."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 from strata import StoreError
 from strata.checkpoint.record import Checkpoint
-from strata.ports import Stored
+from strata.ports import Stored, ThreadLease, ThreadPage, ThreadQuery
+from strata.ports.progress import Items
 from strata.stores import StoreBase
 from strata.stores.memory import MemoryStore
 
@@ -38,6 +40,46 @@ class SlowStore(MemoryStore):
         self.saving.set()
         await self.gate.wait()
         return sequence
+
+
+class BusyStore(MemoryStore):
+    """Suspends around all that it does, as a store does that talks to something; it gives leases at once."""
+
+    async def load_latest(self, thread_id: str, /) -> Stored | None:
+        async with _round_trip():
+            return await super().load_latest(thread_id)
+
+    async def list_threads(self, query: ThreadQuery, /) -> ThreadPage:
+        async with _round_trip():
+            return await super().list_threads(query)
+
+    async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
+        sequence = await super().save_if_latest(checkpoint, expected)  # a store has the record before it first suspends
+        await asyncio.sleep(0)
+        return sequence
+
+    async def load_progress(self, thread_id: str, base: int, /) -> Items:
+        async with _round_trip():
+            return await super().load_progress(thread_id, base)
+
+    async def get_lease(self, thread_id: str, /) -> ThreadLease | None:
+        async with _round_trip():
+            return await super().get_lease(thread_id)
+
+    async def renew_lease(self, lease: ThreadLease, ttl: float, /) -> ThreadLease | None:
+        async with _round_trip():
+            return await super().renew_lease(lease, ttl)
+
+    async def release_lease(self, lease: ThreadLease, /) -> bool:
+        async with _round_trip():
+            return await super().release_lease(lease)
+
+
+@asynccontextmanager
+async def _round_trip() -> AsyncGenerator[None]:
+    await asyncio.sleep(0)
+    yield
+    await asyncio.sleep(0)
 
 
 class CountingStore(MemoryStore):
