@@ -233,6 +233,16 @@ async def test_ex78_no_more_run_than_the_limit_and_they_start_in_order() -> None
     assert calls.peak == 2
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6])
+async def test_par_04_all_branches_run_under_every_limit(limit: int) -> None:
+    calls, clock = Calls(), HandClock()
+    graph = gather({name: calls.takes(seconds) for name, seconds in zip("abcde", (2, 1, 3, 1, 1), strict=True)}, max_concurrency=limit)
+    running = asyncio.ensure_future(Runner(graph.compile(), clock=clock).run("t", Trail()))
+    await clock.pass_time(20)
+    assert (await running).unwrap().trail == "AabcdeZ"
+    assert calls.peak == min(limit, 5)
+
+
 async def test_ex78_a_branchs_time_runs_from_its_own_start() -> None:
     calls, clock = Calls(), HandClock()
     graph = gather({"b": calls.takes(30), "c": calls.takes(30)}, max_concurrency=1, branch_timeout=45)

@@ -15,6 +15,7 @@ from strata import (
     Context,
     Failed,
     GraphInvalid,
+    HandlerCancelled,
     MapperFailed,
     Outcomes,
     Runner,
@@ -140,6 +141,32 @@ async def test_ex98_par_04_eight_at_once_unless_it_says_otherwise_and_all_of_the
     outcome = await ran(investigate(child(work.assess), **options).compile(), *"abcdefghijkl", seconds=20)
     assert len(outcome.unwrap().done) == 12
     assert work.peak == peak
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6, 7])
+async def test_par_04_all_items_are_done_under_every_limit(limit: int) -> None:
+    work = Work(dict.fromkeys("abcdef", 1.0) | {"a": 3.0})
+    outcome = await ran(investigate(child(work.assess), max_concurrency=limit).compile(), *"abcdef", seconds=20)
+    assert outcome.unwrap().done == [f"assessed {key}" for key in "abcdef"]
+    assert work.peak == min(limit, 6)
+
+
+async def test_can_02_an_item_whose_own_task_is_cancelled_from_inside_fails_the_map_and_stops_the_others() -> None:
+    work = Work({"slow": HANG})
+
+    async def assess(item: Item, ctx: Context) -> Item:
+        task = asyncio.current_task()
+        assert task is not None
+        if item.key == "odd":
+            task.cancel()
+        return await work.assess(item, ctx)
+
+    work.seconds["odd"] = HANG
+    outcome = await ran(investigate(child(assess)).compile(), "slow", "odd")
+    assert isinstance(outcome, Failed)
+    assert outcome.kind == "fatal"
+    assert outcome.message == f"item 'odd': {HandlerCancelled('assess')}"
+    assert sorted(work.cancelled) == ["odd", "slow"]
 
 
 BAD_KEYS = [

@@ -143,6 +143,11 @@ async def test_ex23_the_delay_doubles_up_to_its_maximum() -> None:
     assert await delays(Backoff(initial=0, maximum=5, jitter="none"), 2, TestClock()) == [0, 0]
 
 
+async def test_ex23_the_delay_stays_at_its_maximum_however_many_attempts_there_are() -> None:
+    """Doubled without end it would be more than a float holds, from the 1,025th retry on."""
+    assert (await delays(Backoff(initial=1, maximum=2, jitter="none"), 1100, TestClock()))[-1] == 2
+
+
 async def test_a_hint_replaces_the_delay_up_to_the_maximum_and_is_not_jittered() -> None:
     assert await delays(Backoff(initial=1, maximum=10), 1, RandomClock(0.1), retry_after=7) == [7]
     assert await delays(Backoff(initial=1, maximum=5), 1, RandomClock(0.1), retry_after=7) == [5]

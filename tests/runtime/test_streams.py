@@ -378,6 +378,30 @@ async def test_ex68_can_08_leaving_the_block_abandons_the_run() -> None:
         _ = events.outcome
 
 
+@pytest.mark.parametrize("words", [1, 5_000])
+async def test_can_08_a_clean_up_that_sends_to_a_reader_who_has_left_comes_to_its_end(words: int) -> None:
+    """With more words than the buffer has room for, too: nobody will read them."""
+    cleaned: list[str] = []
+
+    async def talk(state: Trail, ctx: Context) -> Trail:
+        try:
+            while True:
+                await ctx.token("word")
+        finally:
+            for _ in range(words):
+                await ctx.token("bye")
+            await ctx.diagnostic("gone", words=words)
+            cleaned.append("Talk")
+
+    store = MemoryStore()
+    async with Runner(StateGraph(Trail).add_node("Talk", talk).compile(), store, clock=HandClock()).stream("t", Trail()) as events:
+        async for event in events:
+            if isinstance(event, Token):
+                break
+    assert cleaned == ["Talk"]
+    assert await log(store) == ["running:->Talk"]
+
+
 async def test_an_abandoned_stream_that_is_not_durable_says_where_it_stood() -> None:
     store = MemoryStore()
     runner = Runner(line("A").add_node("Talk", chatty(10_000)).add_edge("A", "Talk").compile(durable=False), store)
