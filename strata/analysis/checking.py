@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +33,7 @@ def check(files: Iterable[Path], folder: Path, *, disable: Sequence[str] = ()) -
 
     A graph that is never compiled is not looked at, nor is one of which something essential cannot be told.
     """
-    with _uncollected():
+    with _at_ease():
         return _checked(files, folder, frozenset(disable))
 
 
@@ -52,13 +53,18 @@ def _checked(files: Iterable[Path], folder: Path, disable: frozenset[str]) -> Re
 
 
 @contextmanager
-def _uncollected() -> Generator[None, None, None]:
-    """Syntax trees are many new objects and no garbage: looking for some in them takes 40% of the time."""
-    was_collecting = gc.isenabled()
+def _at_ease() -> Generator[None, None, None]:
+    """Without collecting garbage: syntax trees are many new objects and hold none, and looking for some takes 40% of the time.
+
+    And as deep as an expression goes: a chain of a thousand `.add_node(...)` is four thousand calls.
+    """
+    was_collecting, depth = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()
+    sys.setrecursionlimit(max(depth, 50_000))
     try:
         yield
     finally:
+        sys.setrecursionlimit(depth)
         if was_collecting:
             gc.enable()
 

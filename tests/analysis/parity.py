@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from strata import GraphInvalid, GraphWarning, Problem
 from strata.analysis.checking import check
+from tests.analysis.running import known_as, run
 
 
 class Told(NamedTuple):
@@ -24,15 +25,14 @@ class Told(NamedTuple):
 
 def by_compile(file: Path) -> list[Told]:
     """What is wrong with `graph`, which the module makes by `builder.compile(...)`; of one that is refused, `validate()` knows the warnings."""
-    names: dict[str, Any] = {"__name__": file.stem}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), known_as("broken") as module:
         warnings.simplefilter("ignore", GraphWarning)
         try:
-            exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), names)  # noqa: S102 (the test's own text)
+            run(file, module)
         except GraphInvalid as error:
-            cautions = [problem for problem in names["builder"].validate() if problem.severity == "warning"]
+            cautions = [problem for problem in module.builder.validate() if problem.severity == "warning"]
             return _told([*error.problems, *cautions])
-    return _told(names["graph"].warnings)
+        return _told(module.graph.warnings)
 
 
 def by_check(file: Path) -> list[Told]:
