@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from strata.analysis.scopes import Scope
 from strata.analysis.values import UNKNOWN, Class, Module, Named, Value
 
+_WELL_KNOWN = frozenset({"strata", "builtins", "typing", "typing_extensions", "msgspec", "abc", "datetime", "decimal", "uuid"})
+
 
 def value_of(annotation: ast.expr | None, scope: Scope) -> Value:
     """The class or the foreign name that an annotation is; UNKNOWN for all that is not a plain name, or stood for two things."""
@@ -36,7 +38,12 @@ def is_state(value: Class) -> bool:
 
 def may_be(value: Class, other: Class) -> bool:
     """Whether an instance of `value` may be one of `other`: it derives from it, or from something that is not known."""
-    return any(base is other or not isinstance(base, Class | Named) for base in (value, *all_bases(value)))
+    return any(base is other or not (isinstance(base, Class) or is_well_known(base)) for base in (value, *all_bases(value)))
+
+
+def is_well_known(base: Value) -> bool:
+    """Whether it is a class of a library that knows nothing of the user's classes, nor of contexts."""
+    return isinstance(base, Named) and base.path != "strata.Context" and base.path.partition(".")[0] in _WELL_KNOWN
 
 
 def all_bases(value: Class) -> Iterator[Value]:

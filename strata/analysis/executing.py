@@ -44,6 +44,7 @@ class _Execution:
         self._source, self._importer, self._findings = source, importer, findings
         self._evaluation = Evaluation(source.shown, findings)
         self._later: list[Callable[[], None]] = []
+        self._expected_to_fail = _used_where_faults_are_expected(source)
 
     def run_body(self, body: Sequence[ast.stmt], scope: Scope) -> None:
         """The statements of a module or function, and then the functions in them."""
@@ -253,7 +254,10 @@ class _Execution:
         names = [*given.posonlyargs, *given.args, *given.kwonlyargs, *(one for one in (given.vararg, given.kwarg) if one is not None)]
         for parameter in names:
             inner.bind(parameter.arg, UNKNOWN)
-        self.run_body(definition.body, inner)
+        with ExitStack() as stack:
+            if definition.name in self._expected_to_fail:
+                stack.enter_context(self._findings.expected())
+            self.run_body(definition.body, inner)
 
     def _define_class(self, definition: ast.ClassDef, scope: Scope) -> None:
         bases = tuple(self._value(base, scope) for base in definition.bases)
@@ -291,6 +295,15 @@ def _expects_faults(context: ast.expr) -> bool:
     called = context.func if isinstance(context, ast.Call) else context
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
     return "raises" in name.lower() or name == "suppress"
+
+
+def _used_where_faults_are_expected(source: Source) -> frozenset[str]:
+    """The names used in `with pytest.raises(...)`: a function among them is called to be refused."""
+    if "raises" not in source.text:
+        return frozenset()
+    contexts = [node for node in ast.walk(source.tree) if isinstance(node, ast.With | ast.AsyncWith)]
+    expecting = [node for node in contexts if any(_expects_faults(item.context_expr) for item in node.items)]
+    return frozenset(node.id for context in expecting for node in ast.walk(context) if isinstance(node, ast.Name))
 
 
 def _takes_faults(handler: ast.ExceptHandler) -> bool:

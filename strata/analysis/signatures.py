@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from strata.analysis.annotations import value_of
-from strata.analysis.values import Class, Function, Named
+from strata.analysis.annotations import all_bases, is_well_known, value_of
+from strata.analysis.values import Class, Function, Named, Value
 
 
 class Parameter(msgspec.Struct, frozen=True, eq=False):
@@ -56,15 +56,13 @@ def may_be_context(parameter: Parameter, function: Function) -> bool:
     """Whether that cannot be told, since the annotation is not known."""
     if parameter.annotation is None:
         return False
-    value = value_of(parameter.annotation, function.scope)
-    return not isinstance(value, Class) and not (isinstance(value, Named) and value.path.startswith("builtins."))
+    return not all(isinstance(value, Class) or is_well_known(value) for value in _with_bases(value_of(parameter.annotation, function.scope)))
 
 
-def _with_bases(value: object) -> Iterator[object]:
+def _with_bases(value: Value) -> Iterator[Value]:
     yield value
     if isinstance(value, Class):
-        for base in value.bases:
-            yield from _with_bases(base)
+        yield from all_bases(value)
 
 
 def _text(annotation: ast.expr) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from strata.analysis.arguments import Arguments
 from strata.analysis.bodies import event_wait_body, group_body, handler_body, map_body, subgraph_body, timer_body
 from strata.analysis.findings import Findings
@@ -74,8 +76,6 @@ def node_of(decorated: Value, top: Top, place: SourcePlace, findings: Findings) 
 
 def with_function(body: Body, function: Value) -> Body:
     """The body with the function that is decorated, which `roles` has a place for."""
-    from msgspec.structs import replace
-
     return replace(body, roles=tuple(replace(role, function=function) if role.role is None else role for role in body.roles))
 
 

@@ -190,6 +190,29 @@ UNKNOWN = {
             except GraphInvalid as error:
                 print(error)
     """,
+    "a function that is called to be refused": """
+        def build() -> Any:
+            return StateGraph(Order).start(begin).compile()
+
+        def test_it() -> None:
+            with pytest.raises(GraphInvalid):
+                build()
+    """,
+    "a state that may derive from the other, and a class that may be a context": """
+        from elsewhere import Base, Handle
+
+        class Special(Base, State):
+            pass
+
+        class Mine(Handle):
+            pass
+
+        @node
+        def step(order: Order, mine: Mine) -> Order:
+            return order
+
+        graph = StateGraph(Special).start(step).compile()
+    """,
     "a graph that is never compiled": "graph = StateGraph(Order).start(begin)",
     "code behind a return": """
         def build() -> Any:
