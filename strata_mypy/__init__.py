@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from mypy.plugin import Plugin
 
-from strata_mypy.hooks import VERSION, StrataPlugin
+from strata_mypy.hooks import StrataPlugin
+from strata_mypy.version import rules_version
 
-__version__ = VERSION
-"""mypy keeps what it found as long as this and the plugin's first file stay the same."""
+
+def __getattr__(name: str) -> str:
+    """`__version__`: mypy keeps what it found as long as it stays the same.
+
+    Read from the files whenever mypy asks, so that a daemon which runs while they change starts anew.
+    """
+    if name == "__version__":
+        return rules_version()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def plugin(version: str) -> type[Plugin]:

@@ -6,7 +6,7 @@ is a problem to report (`locating`).
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -106,4 +106,5 @@ class Broken(Carried, frozen=True, kw_only=True, omit_defaults=True):
     error: str
 
 
-CARRIED = Mark | Marks | Chosen | NamedBranch | Compiled | Top | Declared | Listed | Broken
+CARRIED: Final[tuple[type[Carried], ...]] = (Mark, Marks, Chosen, NamedBranch, Compiled, Top, Declared, Listed, Broken)
+"""All kinds of facts."""

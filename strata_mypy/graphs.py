@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 from mypy.checker import TypeChecker
-from mypy.nodes import ARG_STAR
+from mypy.nodes import ARG_STAR, Expression
 from mypy.plugin import MethodContext
 from mypy.types import Instance, Type, get_proper_type
 
@@ -17,6 +17,7 @@ from strata_mypy.carried import carried, carrying
 from strata_mypy.drafts import draft_of
 from strata_mypy.facts import Compiled, Declared, Listed
 from strata_mypy.reporting import tell_faults, tell_problems
+from strata_mypy.settled import MOST_FACTS, is_settled, receiver_of
 
 P = TypeVar("P", NodeFacts, EdgeFacts)
 
@@ -29,19 +30,19 @@ def start(context: MethodContext) -> Type:
 
 
 def nodes(context: MethodContext) -> Type:
-    before = carried(context.type, Listed)
+    before = _listed(context)
     return _listing(context, None if before is None else before.nodes)
 
 
 def validate(context: MethodContext) -> Type:
-    listed = carried(context.type, Listed)
+    listed = _listed(context)
     if listed is not None and isinstance(context.api, TypeChecker):
         tell_problems(draft_of(listed.nodes), listed.nodes, context.context, context.api)
     return context.default_return_type
 
 
 def compile_(context: MethodContext) -> Type:
-    listed, result = carried(context.type, Listed), get_proper_type(context.default_return_type)
+    listed, result = _listed(context), get_proper_type(context.default_return_type)
     if listed is None or not isinstance(context.api, TypeChecker) or not isinstance(result, Instance):
         return context.default_return_type
     draft = _with_options(draft_of(listed.nodes), Arguments(context))
@@ -52,13 +53,26 @@ def compile_(context: MethodContext) -> Type:
 def _listing(context: MethodContext, before: tuple[Declared, ...] | None) -> Type:
     """The graph with what this call adds to it; nothing is known of one with a node of which nothing is."""
     result = get_proper_type(context.default_return_type)
-    given = [carried(type_, Declared) for type_ in context.arg_types[0]]
+    given = [_declared(type_, expression, context) for type_, expression in zip(context.arg_types[0], context.args[0], strict=True)]
     known = [declared for declared in given if declared is not None]
     if isinstance(context.api, TypeChecker):
         tell_faults(zip(given, context.args[0], strict=True), context.api)
     if before is None or len(known) != len(given) or ARG_STAR in context.arg_kinds[0] or not isinstance(result, Instance):
         return context.default_return_type
-    return carrying(result, Listed(nodes=(*before, *known)), context.api)
+    return carrying(result, Listed(nodes=(*before, *known)), context.api) if len(before) < MOST_FACTS else context.default_return_type
+
+
+def _listed(context: MethodContext) -> Listed | None:
+    """The nodes of the graph that the method is called on."""
+    receiver = receiver_of(context.context)
+    is_known = isinstance(context.api, TypeChecker) and receiver is not None and is_settled(receiver, context.api.tree)
+    return carried(context.type, Listed) if is_known else None
+
+
+def _declared(type_: Type, expression: Expression, context: MethodContext) -> Declared | None:
+    """The node that is given, where its type says which one it is."""
+    is_known = isinstance(context.api, TypeChecker) and is_settled(expression, context.api.tree)
+    return carried(type_, Declared) if is_known else None
 
 
 def _with_options(draft: DraftFacts, arguments: Arguments) -> DraftFacts:

@@ -22,8 +22,11 @@ def carrying_faults(hook: Callable[[C], Type]) -> Callable[[C], Type]:
 
     def safe(context: C) -> Type:
         try:
+            result = hook(context)
+            if result is not context.default_return_type:
+                return result  # with facts, so none of those before it failed
             broken = next(_broken(context), None)
-            return hook(context) if broken is None else _laden(context, broken)
+            return result if broken is None else _laden(context, broken)
         except Exception as error:
             return _laden(context, Broken(error=_told(error)))
 
@@ -35,9 +38,10 @@ def telling_faults(hook: Callable[[MethodContext], Type]) -> Callable[[MethodCon
 
     def safe(context: MethodContext) -> Type:
         try:
+            result = hook(context)
             for broken in _broken(context):
                 _tell(broken.error, context.context, context.api)
-            return hook(context)
+            return result
         except Exception as error:
             _tell(_told(error), context.context, context.api)
             return context.default_return_type

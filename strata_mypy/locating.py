@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from mypy.nodes import (
-    AssignmentStmt,
-    Block,
-    CallExpr,
-    ClassDef,
-    Context,
-    Decorator,
-    Expression,
-    ForStmt,
-    FuncDef,
-    IfStmt,
-    MemberExpr,
-    MypyFile,
-    NameExpr,
-    Statement,
-    SymbolNode,
-    TryStmt,
-    WhileStmt,
-    WithStmt,
-)
+from mypy.nodes import AssignmentStmt, CallExpr, Context, Decorator, Expression, MemberExpr, MypyFile, NameExpr, SymbolNode
 
 from strata.rules.facts import Place
 from strata_mypy.carried import carried
 from strata_mypy.facts import Declared
+from strata_mypy.settled import statements_in
 
 
 class Spot:
@@ -79,7 +61,7 @@ class _File:
     def __init__(self, tree: MypyFile) -> None:
         self._decorators: dict[str, list[Decorator]] = {}
         self._values: dict[SymbolNode, Expression] = {}
-        for statement in _statements_in(tree.defs):
+        for statement in statements_in(tree.defs):
             if isinstance(statement, Decorator):
                 self._decorators.setdefault(statement.func.name, []).append(statement)
             elif isinstance(statement, AssignmentStmt):
@@ -102,34 +84,6 @@ class _File:
                 yield at
             receiver = at.callee.expr
             at = self._values.get(receiver.node) if isinstance(receiver, NameExpr) and receiver.node is not None else receiver
-
-
-def _statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
-    """These and all inside them."""
-    for statement in statements:
-        yield statement
-        for block in _blocks_of(statement):
-            yield from _statements_in(block.body)
-
-
-def _blocks_of(statement: Statement) -> list[Block]:
-    match statement:
-        case FuncDef(body=body) | ClassDef(defs=body) | WithStmt(body=body):
-            return [body]
-        case Decorator(func=function):
-            return [function.body]
-        case IfStmt(body=bodies, else_body=other):
-            return [*bodies, *_given(other)]
-        case ForStmt(body=body, else_body=other) | WhileStmt(body=body, else_body=other):
-            return [body, *_given(other)]
-        case TryStmt(body=body, handlers=handlers, else_body=other, finally_body=last):
-            return [body, *handlers, *_given(other), *_given(last)]
-        case _:
-            return []
-
-
-def _given(block: Block | None) -> list[Block]:
-    return [] if block is None else [block]
 
 
 def _expression_of(decorator: Decorator, declared: Declared, mark: int | None) -> Context:

@@ -11,6 +11,9 @@ from strata_mypy.arguments import Arguments, backoff_of, function_name, text_of
 from strata_mypy.carried import carried, carrying
 from strata_mypy.facts import Declared, Mark, Marks, MarkWord
 
+MOST_MARKS = 200
+"""Beyond, a loop adds to the marks of a function, and mypy's passes over it would have no end."""
+
 
 def edge(context: FunctionContext) -> Type:
     return _route("edge", context)
@@ -84,7 +87,7 @@ def _laden(context: FunctionContext, mark: Mark) -> Type:
 def _wired(context: FunctionContext | MethodContext, mark: Mark) -> Type:
     result = get_proper_type(context.default_return_type)
     below = marks_under(Arguments(context).type_at(0))
-    if not isinstance(result, Instance) or result.type.fullname != names.WIRED or below is None:
+    if not isinstance(result, Instance) or result.type.fullname != names.WIRED or below is None or len(below) > MOST_MARKS:
         return context.default_return_type
     return carrying(result, Marks(marks=(mark, *below)), context.api)
 

@@ -9,7 +9,7 @@ from mypy.expandtype import expand_type_by_instance
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import ARG_NAMED_OPT
 from mypy.plugin import MethodSigContext
-from mypy.types import CallableType, FunctionLike, Instance, ProperType, Type, get_proper_type
+from mypy.types import CallableType, FunctionLike, Instance, ProperType, get_proper_type
 
 from strata_mypy import names
 
@@ -30,21 +30,25 @@ def override(context: MethodSigContext) -> FunctionLike:
 def _taking_fields(context: MethodSigContext, state: ProperType) -> FunctionLike:
     if not isinstance(state, Instance) or not state.type.has_base(names.STATE):
         return context.default_signature
-    fields = _fields(state)
-    if fields is None:
+    made = _constructor(state)
+    if made is None:
         return context.default_signature
+    fields = range(1, len(made.arg_names))  # behind self
     return context.default_signature.copy_modified(  # pyright: ignore[reportUnknownMemberType]
-        arg_names=list(fields), arg_types=list(fields.values()), arg_kinds=[ARG_NAMED_OPT] * len(fields), ret_type=context.type, variables=[]
+        arg_names=[made.arg_names[at] for at in fields],
+        arg_types=[made.arg_types[at] for at in fields],
+        arg_kinds=[ARG_NAMED_OPT for _ in fields],
+        ret_type=context.type,
+        variables=[],
     )
 
 
-def _fields(state: Instance) -> dict[str, Type] | None:
-    """What the state is made of, as its constructor takes it; None where that is not known."""
+def _constructor(state: Instance) -> CallableType | None:
+    """What takes all fields of the state by name; None where that is not known."""
     constructor = state.type.get_method("__init__")
     declared = get_proper_type(constructor.type) if constructor is not None else None
     if constructor is None or declared is None:
         return None
-    taken = expand_type_by_instance(declared, map_instance_to_supertype(state, constructor.info))
-    if not isinstance(taken, CallableType):
-        return None
-    return {name: type_ for name, type_ in zip(taken.arg_names[1:], taken.arg_types[1:], strict=True) if name is not None}
+    if state.args or constructor.info.type_vars:
+        declared = expand_type_by_instance(declared, map_instance_to_supertype(state, constructor.info))
+    return declared if isinstance(declared, CallableType) else None

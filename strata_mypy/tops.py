@@ -15,6 +15,7 @@ from strata_mypy.facts import Chosen, Compiled, Declared, NamedBranch, Top
 from strata_mypy.handlers import handler_faults
 from strata_mypy.marks import marks_under
 from strata_mypy.misplaced import misplaced_marks, second_top
+from strata_mypy.settled import is_settled
 
 SOME_EVENT = "an event"
 """What stands for a type of event that only the run knows."""
@@ -67,7 +68,7 @@ def subgraph(context: FunctionContext) -> Type:
     arguments = Arguments(context)
     top = Top(
         word="subgraph",
-        child=carried(arguments.type_at(0), Compiled),
+        child=_child(arguments, context.api),
         timeout=arguments.seconds_of("timeout"),
         metadata=arguments.keys_of("metadata"),
     )
@@ -78,7 +79,7 @@ def map_each(context: FunctionContext) -> Type:
     arguments = Arguments(context)
     top = Top(
         word="map_each",
-        child=carried(arguments.type_at(0), Compiled),
+        child=_child(arguments, context.api),
         join=_join(arguments),
         max_concurrency=arguments.count_of("max_concurrency"),
         max_items=arguments.count_of("max_items"),
@@ -189,6 +190,13 @@ def _named(context: FunctionContext, top: Top) -> Type:
     if not isinstance(result, Instance) or (arguments.is_given("name") and name is None):
         return context.default_return_type
     return carrying(result, top.named(name), context.api)
+
+
+def _child(arguments: Arguments, api: CheckerPluginInterface) -> Compiled | None:
+    """The graph inside, where the type says which one it is."""
+    expression = arguments.expression_at(0)
+    is_known = isinstance(api, TypeChecker) and expression is not None and is_settled(expression, api.tree)
+    return carried(arguments.type_at(0), Compiled) if is_known else None
 
 
 def _delay(arguments: Arguments) -> float | None:

@@ -10,8 +10,12 @@ import strata.rules
 
 def rules_version() -> str:
     """Changes with any line of the rules or of the plugin."""
-    rules, plugin = Path(strata.rules.__file__).parent, Path(__file__).parent
+    return version_of(Path(strata.rules.__file__).parent, Path(__file__).parent)
+
+
+def version_of(*folders: Path) -> str:
     digest = hashlib.sha256()
-    for file in sorted([*rules.glob("*.py"), *plugin.glob("*.py")]):
-        digest.update(file.read_bytes())
+    for folder in folders:
+        for file in sorted(folder.glob("*.py")):
+            digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

@@ -37,7 +37,7 @@ def fail(*args: object, **options: object) -> object:
 @pytest.mark.parametrize(
     "broken",
     [
-        {"marks.target_of": 11, "replacing._fields": 7, "states.unstorable_part": 2},  # a decorator's is told where the node is listed
+        {"marks.target_of": 11, "replacing._constructor": 7, "states.unstorable_part": 2},  # a decorator's is told where the node is listed
         {"tops.handler_faults": 11},
         {"reporting.compile_problems": 11},
     ],

@@ -219,3 +219,26 @@ by_hand = node("by_hand")(legal)
 StateGraph(Order).start(picked).validate()
 StateGraph(Order).start(by_hand).compile()
 orders.approve("ann").override(total=3, due=None).at(signal=orders.amend("ann"))
+
+
+# A variable that is assigned again says nothing, and a graph that grows in a loop lets mypy come to an end
+
+
+def grown(more: list[AnyNode[Order]], both: bool) -> None:
+    graph = StateGraph(Order).start(sign_off)
+    for one in (await_payment, cool_down, until_due):
+        graph = graph.nodes(one)
+    for other in more:
+        graph = graph.nodes(other)
+    if both:
+        graph = graph.nodes(route)
+    graph.validate()
+
+
+class Holder:
+    def __init__(self) -> None:
+        self.graph = StateGraph(Order).start(sign_off)
+
+    def add(self) -> None:
+        while len(self.graph.validate()) > 3:
+            self.graph = self.graph.nodes(thanks)
