@@ -127,7 +127,7 @@ class _Execution:
                 ends.append(scope.names)
         self._evaluation.doubt -= 1
         scope.names = before
-        for name in {name for end in ends for name in end}:
+        for name in dict.fromkeys(name for end in ends for name in end):
             values = {id(end.get(name)): end.get(name) for end in ends}
             value = next(iter(values.values()))
             if len(values) > 1 or value is None:
@@ -159,7 +159,9 @@ class _Execution:
         with ExitStack() as stack:
             if any(_takes_faults(handler) for handler in statement.handlers):
                 stack.enter_context(self._findings.expected())
+            self._evaluation.doubt += 1  # what stands behind a call that raises is not done
             ended = self._run([*statement.body, *statement.orelse], scope)
+            self._evaluation.doubt -= 1
         if statement.handlers:
             done, scope.names = scope.names, before
             self._forget_all(_bound_in(statement.body), scope)

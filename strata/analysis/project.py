@@ -24,6 +24,8 @@ class Project:
         self._modules = Modules(folder)
         self._scopes: dict[Path, Scope | None] = {}
         self._findings = Findings()
+        self._asked: set[tuple[Path | None, str]] = set()
+        """Names that are being looked up."""
 
     def problems(self) -> Iterable[Problem]:
         """What is wrong in the sources that are checked; of those that they import, nothing is told."""
@@ -61,8 +63,13 @@ class Project:
     def _member(self, module: str, found: Found, name: str) -> Value:
         """A name that the module binds, or a module of that name in the package."""
         scope = None if found.file is None else self._scope(found.file)
-        if scope is not None and name in scope.names:
-            return scope.settled(name)
+        asked = found.file, name
+        if scope is not None and name in scope.names and asked not in self._asked:
+            self._asked.add(asked)  # `from . import steps` in a package asks the package itself, and then means its module
+            try:
+                return scope.settled(name)
+            finally:
+                self._asked.discard(asked)
         inner = None if found.folder is None else self._modules.below(found.folder, [name])
         return UNKNOWN if inner is None else self._as_module(f"{module}.{name}", inner)
 

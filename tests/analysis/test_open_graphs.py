@@ -115,6 +115,15 @@ UNKNOWN = {
             graph.add_edge("a", "b")
         graph.compile()
     """,
+    "an edge behind a call that may raise": """
+        graph = StateGraph(Order).add_node("a", same)
+        try:
+            make()
+            graph.add_edge("a", "b")
+        except ValueError:
+            print("no edge")
+        graph.compile()
+    """,
     "one of two graphs": """
         graph = StateGraph(Order).start(begin)
         if ALL:

@@ -105,6 +105,18 @@ def test_what_a_package_gives_on(tmp_path: Path) -> None:
     assert misspelt(check(files, tmp_path)) == [("steps.py", 5)]
 
 
+def test_a_package_that_asks_itself_for_its_modules(tmp_path: Path) -> None:
+    flow = FLOW.format(imports="from shop import Order, steps, strange", state="Order", start="steps.pay", rest="steps.ship, strange")
+    package = "from . import states, steps\nfrom .states import Order\nfrom . import strange\n"
+    files = written(
+        tmp_path,
+        {"flow.py": flow, "shop/__init__.py": package, "shop/states.py": STATES, "shop/steps.py": STEPS.format(states="shop.states")},
+    )
+    assert misspelt(check(files, tmp_path)) == []  # nobody knows what `strange` is
+    files = written(tmp_path, {"flow.py": flow.replace(", strange", "")})
+    assert misspelt(check(files, tmp_path)) == [("steps.py", 5)]
+
+
 def test_a_module_that_two_folders_have_is_not_guessed(tmp_path: Path) -> None:
     flow = FLOW.format(imports="from states import Order\nfrom steps import pay, ship", state="Order", start="pay", rest="ship")
     steps = STEPS.format(states="states")
