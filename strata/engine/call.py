@@ -60,8 +60,12 @@ async def _asking(context: NodeContext, work: Awaitable[T]) -> T:
     try:
         result = await work
     except (Pause, BaseExceptionGroup) as error:
-        is_pause = isinstance(error, Pause) or error.split(Pause)[1] is None  # of a question in a task group
-        if context.asking is None or context.asking.open is None or not is_pause:
+        if context.asking is None or context.asking.open is None:
+            raise
+        beside = None if isinstance(error, Pause) else error.split(Pause)[1]  # what other tasks of a group came to
+        if isinstance(beside, Exception):
+            raise beside from None
+        if beside is not None:
             raise
         raise NodeAsked(context.asking.open) from None
     except Exception as error:

@@ -14,7 +14,7 @@ from inspect import (
     isgeneratorfunction,
     ismethod,
 )
-from types import FunctionType
+from types import CoroutineType, FunctionType
 from typing import Any
 
 from strata.graph.parameters import annotated_class, context_of, parameters_of
@@ -61,6 +61,20 @@ def name_of(fn: Any) -> str | None:
         if isinstance(name, str) and name not in {"<lambda>", "__call__"}:
             return name
     return None
+
+
+def yes_or_no(answer: object, who: str) -> bool:
+    """What a predicate has answered.
+
+    Raises:
+        TypeError: it is no bool: a coroutine, or a numpy value, would count as yes.
+    """
+    if isinstance(answer, bool):
+        return answer
+    found = f"{type(answer).__name__} {answer!r:.80}"
+    if isinstance(answer, CoroutineType):
+        answer.close()  # nobody will await it, and Python would warn of that too
+    raise TypeError(f"{who} answered with {found}, not with True or False")
 
 
 def is_async_function(fn: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from strata.errors import TransientError
+from strata.graph.functions import is_async_function, name_of, yes_or_no
 from strata.graph.times import seconds_of
 from strata.rules.facts import Place
 
@@ -92,7 +93,7 @@ def matcher(on: ErrorMatch, where: str) -> Callable[[Exception], bool]:
     """A class, a tuple of classes or a predicate, as a predicate.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: it is neither, or it would have to be awaited. The predicate raises it where it answers with no bool.
     """
     if isclass(on) or isinstance(on, tuple):
         kinds = cast("tuple[Any, ...]", on if isinstance(on, tuple) else (on,))
@@ -101,7 +102,9 @@ def matcher(on: ErrorMatch, where: str) -> Callable[[Exception], bool]:
         return lambda error: isinstance(error, kinds)
     if not callable(on):
         raise TypeError(f"{where} on= is a class of errors, a tuple of them or a predicate, not {on!r}")
-    return on
+    if is_async_function(on):
+        raise TypeError(f"{where} on= is asked and not awaited, and {name_of(on) or on!r} is async: make it a plain function")
+    return lambda error: yes_or_no(on(error), f"{where} on=")
 
 
 def checked_retries(retries: object, where: str) -> int:

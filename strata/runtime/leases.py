@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from strata.checkpoint.record import Checkpoint
 from strata.errors import LeaseHeld, LeaseLost, OptionRefused
 from strata.graph.clock import Clock, Timer
 from strata.ports.checkpoints import CheckpointStore
-from strata.ports.leases import Acquired, Held, ThreadLease
+from strata.ports.leases import Acquired, Acquisition, Held, ThreadLease
 from strata.runtime import renewals
 from strata.runtime.renewals import Term
 
@@ -77,10 +78,11 @@ class LeaseKeeper:
             LeaseHeld: somebody has it, possibly of the same name; nothing was changed.
             StoreLacksLeases: the store has none to give.
             StoreError: the store failed. A lease that was given all the same runs out by itself.
+            asyncio.CancelledError: the caller was cancelled meanwhile. What it was given all the same has gone back.
         """
         ttl = ttl_of(lease)
         asked_at = clock.monotonic()
-        match await store.try_acquire_lease(thread_id, lease.owner, ttl):
+        match await _taken(store, thread_id, lease.owner, ttl, clock):
             case Held(lease=holder):
                 raise LeaseHeld(thread_id, owner=holder.owner, expires_at=holder.expires_at)
             case Acquired(lease=held):
@@ -174,3 +176,30 @@ class LeaseKeeper:
 def _fault_of(done: asyncio.Task[Any]) -> object:
     """Why the call failed, None if it did not."""
     return "it took too long" if done.cancelled() else done.exception()
+
+
+async def _taken(store: CheckpointStore, thread_id: str, owner: str, ttl: float, clock: Clock) -> Acquisition:
+    """The store's answer. A lease that is given to a caller who was cancelled meanwhile goes back at once."""
+    loop = asyncio.get_running_loop()
+    asking = loop.create_task(store.try_acquire_lease(thread_id, owner, ttl))
+    try:
+        await asyncio.wait([asking])
+    except asyncio.CancelledError:
+        await _until_done(asking, clock, ttl)
+        if not asking.cancelled() and asking.exception() is None and isinstance(answer := asking.result(), Acquired):
+            await _until_done(loop.create_task(store.release_lease(answer.lease)), clock, ttl)
+        raise
+    return asking.result()
+
+
+async def _until_done(work: asyncio.Task[Any], clock: Clock, ttl: float) -> None:
+    """Wait however often the waiter is cancelled, but no longer than the lease would live: then it has run out by itself."""
+    bound = clock.call_later(ttl, work.cancel)
+    try:
+        while not work.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([work])
+    finally:
+        bound.cancel()
+    if not work.cancelled():
+        work.exception()  # asked for, so that nothing is said of it later

@@ -83,5 +83,12 @@ class RunStream(Generic[S]):
     async def _abandon(self) -> None:
         assert self._task is not None
         self._channel.close()
-        self._task.cancel()
-        await asyncio.wait({self._task})
+        told_again: asyncio.CancelledError | None = None
+        while not self._task.done():
+            self._task.cancel()
+            try:
+                await asyncio.wait({self._task})
+            except asyncio.CancelledError as error:  # the reader leaves nothing behind, however often it is told
+                told_again = error
+        if told_again is not None:
+            raise told_again

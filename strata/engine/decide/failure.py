@@ -12,6 +12,7 @@ from strata.errors import BadItems, FatalError, NodeTimedOut, NoMatchingEdge, Po
 from strata.graph.recovery import RecoverySpec
 from strata.graph.times import seconds_of
 
+LONGEST_DELAY = 9e15  # s; records count a hint in milliseconds of 64 bits
 LONGEST_TEXT = 4096  # bytes of UTF-8; a stored error is for reading, tracebacks are logged
 
 Kind = Literal["transient", "fatal"]
@@ -120,11 +121,11 @@ def _words_of(error: BaseException) -> str:
 
 
 def _asked_delay(error: TransientError | ChildFailed) -> float | None:
-    """The hint in seconds; one that is no delay is none."""
+    """The hint in seconds, no longer than a record can say; one that is no delay is none."""
     if error.retry_after is None:
         return None
     try:
         seconds = seconds_of(error.retry_after)
     except (TypeError, ValueError):
         return None
-    return seconds if seconds >= 0 else None
+    return min(seconds, LONGEST_DELAY) if seconds >= 0 else None

@@ -9,6 +9,7 @@ import msgspec
 
 from strata.engine.decide.failure import Failure
 from strata.errors import PredicateFailed
+from strata.graph.functions import yes_or_no
 from strata.graph.joins import BranchOutcome, BranchStatus, Join, Outcomes
 from strata.graph.spec import Fanout
 
@@ -77,7 +78,7 @@ class Tally:
         if self._join.predicate is None:
             return True
         try:
-            return bool(self._join.predicate(state))
+            return yes_or_no(self._join.predicate(state), "the predicate")
         except Exception as error:
             raise PredicateFailed(error) from error
 
