@@ -134,7 +134,7 @@ async def no(*_: object) -> bool:
 
 def test_ret_01_an_async_predicate_of_retry_is_refused_and_never_means_yes() -> None:
     graph = StateGraph(Trail).add_node("A", adds("A"))
-    with pytest.raises(TypeError, match="no.? is async"):
+    with pytest.raises(TypeError, match="is async"):
         graph.set_recovery_policy("A", retries=3, on=no)  # type: ignore[arg-type]
 
 
