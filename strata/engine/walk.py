@@ -151,6 +151,7 @@ async def _left(run: Run, level: Level, node: NodePlan, error: Exception | async
     interrupt.settle()
     if isinstance(error, asyncio.CancelledError):
         if interrupt.abandoned:
+            level.hops -= 1  # it will start again, under the same number
             raise error
         error = HandlerCancelled(node.name)
     if error is run.recorder.fault:

@@ -199,7 +199,7 @@ class _Fits(Source):
             self.refuse_kind(shape).rstrip("\n"),
             "    if type(old) is not dict: old = {}",
             "    for k, x in v.items():",
-            f"        if not ({self.key_test(shape)}) or x is not old.get(k, UNSET) and not ({self.test(shape.value_type, 'x')}): return False",
+            f"        if not ({self.key_test(shape)}) or x is not old.get(k, nothing) and not ({self.test(shape.value_type, 'x')}): return False",
             "    return True",
         ]
         self.functions.append("\n".join(lines))
@@ -244,4 +244,4 @@ _BULK: dict[type[Any], str] = {
     str: " and utf8(''.join({v}))",
 }
 
-_CALLED: dict[str, Any] = {"aligned": aligned, "is_not": is_not, "isfinite": isfinite, "json_fits": json_fits, "utf8": utf8}
+_CALLED: dict[str, Any] = {"nothing": object(), "aligned": aligned, "is_not": is_not, "isfinite": isfinite, "json_fits": json_fits, "utf8": utf8}

@@ -405,6 +405,11 @@ def test_values_whose_equality_is_odd_come_back_all_the_same(value: dict[str, An
     full.storable(None, order, "draft")
 
 
+def test_an_absence_under_a_new_key_is_no_value_of_before() -> None:
+    lines: Any = {"a": msgspec.UNSET}
+    assert refused(lambda: full.check_result(Order(), Order(by_id=lines), "draft")).path == "Order.by_id['a']"
+
+
 @pytest.mark.parametrize("check", ["type", "fields"])
 def test_only_full_reads_what_was_written(check: Check) -> None:
     before = Lively(items=[])

@@ -136,6 +136,16 @@ async def test_ex16_an_abandoned_run_that_is_not_durable_says_where_it_stood(
         assert (await runner.resume("t")).unwrap().trail == "ASC"
 
 
+async def test_the_node_that_was_abandoned_starts_again_as_the_same_hop() -> None:
+    slow, store = Slow(), MemoryStore()
+    runner = Runner(slow.between(durable=False), store)
+    await by_its_task(lambda: runner.run("t", Trail(), max_node_hops=3), slow.started)
+    (record,) = await checkpoints(store)
+    assert record.metadata == {"cancel_reason": "requested", "strata.hops": "1"}
+    slow.quick = True
+    assert (await runner.resume("t", max_node_hops=3)).unwrap().trail == "ASC"
+
+
 async def test_an_abandoned_resume_that_is_not_durable_can_be_resumed_again() -> None:
     slow, store = Slow(), MemoryStore()
     graph = slow.between(durable=False)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from strata.errors import DatabaseNewer, DatabaseOlder, StoreError
+from strata.errors import DatabaseNewer, DatabaseOlder, OptionRefused, StoreError
 from strata.ports.checkpoints import ThreadQuery
 from strata.stores.sqlite import SqliteStore
 from strata.stores.sqlite.database import connect_in_place
@@ -153,6 +153,11 @@ def test_the_loops_own_connection_waits_while_it_opens_and_never_again(path: Pat
             other.execute("BEGIN EXCLUSIVE")
             with pytest.raises(sqlite3.OperationalError, match="locked"):
                 connection.execute("BEGIN IMMEDIATE")
+
+
+def test_a_path_that_is_no_path() -> None:
+    with pytest.raises(OptionRefused, match="half a surrogate pair"):
+        SqliteStore("/tmp/\ud800.db")
 
 
 async def test_a_full_disk_keeps_what_was_written(small_disk: Path) -> None:

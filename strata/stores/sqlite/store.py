@@ -241,6 +241,10 @@ def _path_of(path: object) -> Path:
         raise OptionRefused("SqliteStore keeps a file: give it a path, or use MemoryStore")
     if "\0" in name:
         raise OptionRefused(f"SqliteStore keeps a file, and no path has a NUL in it, as {name!r} has")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        raise OptionRefused(f"SqliteStore keeps a file, and {name!r} can be no path here: it has half a surrogate pair") from None
     return Path(name)
 
 
