@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
-from strata.checkpoint.metadata import is_storable
 from strata.errors import OptionRefused
+from strata.graph.texts import is_utf8
 from strata.graph.times import seconds_of
 
 K = TypeVar("K")
@@ -37,7 +37,7 @@ def text(value: object, what: str) -> str:
     """Raises OptionRefused for what no store could keep as text."""
     if not isinstance(value, str):
         raise OptionRefused(f"{what} is text, not {_shown(value)}")
-    if not is_storable(value):
+    if not is_utf8(value):
         raise OptionRefused(f"{what} {value!r} has half a surrogate pair, which cannot be stored")
     return value
 

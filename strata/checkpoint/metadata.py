@@ -7,6 +7,7 @@ from typing import Final
 
 from strata.checkpoint.record import Checkpoint
 from strata.errors import CheckpointUnreadable, OptionRefused, at_level
+from strata.graph.texts import is_utf8
 
 ERROR: Final = "error"
 ERROR_KIND: Final = "error_kind"
@@ -78,15 +79,6 @@ def hops_of(level: Checkpoint, thread_id: str, path: Sequence[str] = ()) -> int:
     )
 
 
-def is_storable(text: str) -> bool:
-    """Whether UTF-8 can encode the text; half a surrogate pair it cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def as_count(text: str) -> int | None:
     """The number that the text says, if it is a decimal one of 32 bits."""
     if text.isascii() and text.isdigit() and len(text.lstrip("0")) <= 10 and (count := int(text)) <= _MOST_HOPS:
@@ -97,7 +89,7 @@ def as_count(text: str) -> int | None:
 def _check_text(text: object, refusal: str) -> None:
     if not isinstance(text, str):
         raise OptionRefused(refusal)
-    if not is_storable(text):
+    if not is_utf8(text):
         raise OptionRefused(f"run metadata {text!r} has half a surrogate pair, which cannot be stored")
 
 

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from strata.errors import ResultRefused
+from strata.graph.texts import is_utf8
 
 
 def require_key(key: object) -> None:
@@ -20,10 +21,8 @@ def require_key(key: object) -> None:
     """
     if not isinstance(key, str):
         raise TypeError(f"a key is text, not {key!r:.80}")
-    try:
-        key.encode()
-    except UnicodeEncodeError as error:
-        raise TypeError(f"a key is text that UTF-8 can encode, and {key!r:.80} is not") from error
+    if not is_utf8(key):
+        raise TypeError(f"a key is text that UTF-8 can encode, and {key!r:.80} is not")
 
 
 def encode(node: str, key: str, fn: Callable[..., Any], result: object) -> bytes:

@@ -18,8 +18,9 @@ from typing import Any, TypeAlias
 
 from msgspec import inspect
 
-from strata.graph.quick_source import KINDS, Source, are_texts, bulk_kind, can_be_written, is_bounded, item_of, key_of, none_first, not_certain, utf8
+from strata.graph.quick_source import KINDS, Source, are_texts, bulk_kind, can_be_written, is_bounded, item_of, key_of, none_first, not_certain
 from strata.graph.shapes import HIGHEST_INTEGER, LOWEST_INTEGER, RECORD_DEPTH, Shape, class_of, may_be_unset
+from strata.graph.texts import is_utf8
 from strata.graph.unfit import SCALARS, first_unfit
 
 FitsSince: TypeAlias = Callable[[Any, Any], bool]
@@ -219,7 +220,7 @@ def json_fits(value: Any) -> bool:
     """The test of a field declared `Any`: plain JSON values, whose types nobody declared."""
     kind: object = value.__class__
     if kind is str:
-        return utf8(value)
+        return is_utf8(value)
     if kind is int:
         return bool(LOWEST_INTEGER <= value <= HIGHEST_INTEGER)
     if kind is float:
@@ -244,4 +245,4 @@ _BULK: dict[type[Any], str] = {
     str: " and utf8(''.join({v}))",
 }
 
-_CALLED: dict[str, Any] = {"nothing": object(), "aligned": aligned, "is_not": is_not, "isfinite": isfinite, "json_fits": json_fits, "utf8": utf8}
+_CALLED: dict[str, Any] = {"nothing": object(), "aligned": aligned, "is_not": is_not, "isfinite": isfinite, "json_fits": json_fits, "utf8": is_utf8}

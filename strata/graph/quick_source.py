@@ -17,6 +17,7 @@ import msgspec
 from msgspec import inspect
 
 from strata.graph.shapes import Shape
+from strata.graph.texts import is_utf8
 from strata.graph.unfit import SCALARS
 
 
@@ -64,18 +65,8 @@ def can_be_written(shape: inspect.StructType | inspect.DataclassType) -> bool:
     return all(field.name.isidentifier() and not iskeyword(field.name) for field in shape.fields)
 
 
-def utf8(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def are_texts(keys: Iterable[Any]) -> bool:
-    return set(map(type, keys)) <= {str} and utf8("".join(keys))
+    return set(map(type, keys)) <= {str} and is_utf8("".join(keys))
 
 
 def bulk_kind(shape: Shape) -> type[Any] | None:

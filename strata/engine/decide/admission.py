@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from strata.checkpoint.metadata import is_storable
 from strata.checkpoint.record import Checkpoint
 from strata.engine.decide.fit import Answer, woken
 from strata.engine.decide.preflight import Offer, preflight
@@ -16,6 +15,7 @@ from strata.engine.level import Resumed
 from strata.engine.plan import GraphPlan
 from strata.errors import NotDurable, NotRunning, SignalRefused, ThreadChanged, ThreadExists, ThreadRunning
 from strata.graph.answers import Event, Resume, Signal
+from strata.graph.texts import is_text
 from strata.ports import Stored
 
 
@@ -63,7 +63,7 @@ def check_answer(answer: Signal[Any] | Resume | Event | Due, thread_id: str) -> 
             if not event_type.strip():
                 raise SignalRefused("a signal needs an event type", thread_id=thread_id)
         case Signal(reviewer=reviewer) | Resume(by=reviewer):
-            if not _is_text(reviewer):
+            if not is_text(reviewer):
                 raise SignalRefused(f"cannot resume thread '{thread_id}': a reviewer is storable text, not {reviewer!r:.80}", thread_id=thread_id)
         case _:  # pyright: ignore[reportUnnecessaryComparison]
             raise SignalRefused(
@@ -71,10 +71,6 @@ def check_answer(answer: Signal[Any] | Resume | Event | Due, thread_id: str) -> 
                 f"or Resume(value) to a question, or node.event(payload) to a wait, not {answer!r:.80}",
                 thread_id=thread_id,
             )
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and is_storable(value)
 
 
 def admit_resume(
