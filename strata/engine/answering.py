@@ -7,17 +7,18 @@ from typing import Any
 
 import msgspec
 
-from strata.checkpoint.record import WaitKind
+from strata.checkpoint.record import WaitRecord
+from strata.graph.answers import WaitingFor
 
 
-def how_to_answer(*, wait: WaitKind | None, event_type: str | None = None, schema: Mapping[str, Any] | None = None) -> str:
-    """`wait` is what it waits for beside a person; `schema` is that of the answer, where a node has asked for one."""
+def how_to_answer(wait: WaitRecord | WaitingFor | None = None, *, schema: Mapping[str, Any] | None = None) -> str:
+    """`wait` is what it waits for beside a person's decision; `schema` is that of the answer, where a node has asked for one."""
     if schema is not None:
         return f"answer with Resume(value), a value of {msgspec.json.encode(schema).decode():.400}"
     match wait:
-        case "event":
-            return f"answer it with runner.signal(thread_id, Event('{event_type}', payload=...))"
-        case "timer":
+        case WaitRecord(kind="event") | WaitingFor(kind="event"):
+            return f"answer it with runner.signal(thread_id, Event('{wait.event_type}', payload=...))"
+        case WaitRecord(kind="timer") | WaitingFor(kind="timer"):
             return "wake it with runner.wake(thread_id) or runner.wake_due() when the time has come"
-        case "human" | None:
+        case _:
             return "answer it with runner.resume(thread_id, graph.approve(reviewer)) or graph.reject(reviewer)"

@@ -55,13 +55,8 @@ class Interrupted(_Outcome[S], frozen=True, kw_only=True):
         """Raises RunInterrupted."""
         raise RunInterrupted(
             f"thread '{self.thread_id}' waits at [{'/'.join(self.waiting_at)}] for an answer",
-            hint=self._how_to_answer(),
+            hint=how_to_answer(schema=self.questions[0].schema) if self.questions else how_to_answer(self.wait),
         )
-
-    def _how_to_answer(self) -> str:
-        if self.questions:
-            return how_to_answer(wait=None, schema=self.questions[0].schema)
-        return how_to_answer(wait=None) if self.wait is None else how_to_answer(wait=self.wait.kind, event_type=self.wait.event_type)
 
 
 class Failed(_Outcome[S], frozen=True, kw_only=True):

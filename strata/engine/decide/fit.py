@@ -75,10 +75,8 @@ def waited_for(innermost: Checkpoint) -> str:
 
 
 def _what_answers(innermost: Checkpoint, thread_id: str) -> str:
-    question, wait = question_of(innermost, thread_id), innermost.wait
-    if question is not None:
-        return how_to_answer(wait=None, schema=question.returns)
-    return how_to_answer(wait=None) if wait is None else how_to_answer(wait=wait.kind, event_type=wait.event_type)
+    question = question_of(innermost, thread_id)
+    return how_to_answer(innermost.wait) if question is None else how_to_answer(schema=question.returns)
 
 
 def _require_event(innermost: Checkpoint, plan: GraphPlan, event: Event, thread_id: str, at: str) -> None:

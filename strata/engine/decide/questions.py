@@ -26,7 +26,7 @@ def require_answer(innermost: Checkpoint, answer: object, thread_id: str, at: st
         return
     name = id_of(question, answers_of(innermost, thread_id))
     start = f"thread '{thread_id}' waits at {at} with question '{name}', {_quoted(question)}"
-    hint = how_to_answer(wait=None, schema=question.returns)
+    hint = how_to_answer(schema=question.returns)
     if not isinstance(answer, Resume):
         if question.returns is not None:
             raise SignalRefused(f"{start}: approve and reject do not answer it, only a value does", thread_id=thread_id, hint=hint)
