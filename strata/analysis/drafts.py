@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from strata.analysis.nodes import Body, Mark, Node
 from strata.analysis.places import SourcePlace
-from strata.analysis.values import UNKNOWN, Function, Named, Value
+from strata.analysis.values import Function, Value
 from strata.rules.facts import (
     BoundaryFacts,
     BranchFacts,
@@ -20,6 +20,7 @@ from strata.rules.facts import (
     RecoveryFacts,
     WaitFacts,
 )
+from strata.rules.order import in_node_order
 
 Lost: TypeAlias = Literal["nodes", "edges", "pauses"]
 """What is not known of a graph: whether it has more nodes, more edges, or pauses that no one sees."""
@@ -205,28 +206,17 @@ def _failure_routes(draft: Draft) -> Iterator[EdgeFacts]:
 
 
 def _reject_routes(draft: Draft) -> Iterator[EdgeFacts]:
-    for source in _in_order(draft, draft.boundaries):
+    for source in in_node_order(draft.boundaries, draft.nodes):
         _, on_reject = draft.boundaries[source]
         if on_reject is not None:
             yield from _route(source, on_reject, "on_reject")
 
 
 def _timeout_routes(draft: Draft) -> Iterator[EdgeFacts]:
-    for source in _in_order(draft, draft.timeout_routes):
+    for source in in_node_order(draft.timeout_routes, draft.nodes):
         yield from _route(source, draft.timeout_routes[source], "on_timeout")
 
 
 def _route(source: str, mark: Mark, condition: str) -> Iterator[EdgeFacts]:
     if mark.target is not None:
         yield EdgeFacts(source=source, target=mark.target, guarded=True, condition=condition, place=mark.place)
-
-
-def _in_order(draft: Draft, marked: Iterable[str]) -> list[str]:
-    """Names in node order; those that are no node come last, in byte order (strata-graph.md 4.1)."""
-    names = set(marked)
-    return [*(name for name in draft.nodes if name in names), *sorted(names - draft.nodes.keys())]
-
-
-def is_of_strata(value: Value, name: str) -> bool:
-    """Whether a value is that name of strata."""
-    return value is not UNKNOWN and isinstance(value, Named) and value.path == f"strata.{name}"

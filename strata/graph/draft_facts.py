@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from strata.graph.draft import Draft, boundary_of
@@ -22,6 +22,7 @@ from strata.rules.facts import (
     RecoveryFacts,
     WaitFacts,
 )
+from strata.rules.order import in_node_order
 
 
 def facts_of(draft: Draft) -> DraftFacts:
@@ -147,19 +148,13 @@ def _failure_routes(draft: Draft) -> Iterator[EdgeFacts]:
 
 
 def _reject_routes(draft: Draft) -> Iterator[EdgeFacts]:
-    for source in _in_order(draft, draft.boundaries):
+    for source in in_node_order(draft.boundaries, draft.nodes):
         mark = draft.boundaries[source]
         if mark.on_reject is not None:
             yield EdgeFacts(source=source, target=mark.on_reject, guarded=True, condition="on_reject", place=mark.on_reject_place or mark.place)
 
 
 def _timeout_routes(draft: Draft) -> Iterator[EdgeFacts]:
-    for source in _in_order(draft, draft.timeout_routes):
+    for source in in_node_order(draft.timeout_routes, draft.nodes):
         route = draft.timeout_routes[source]
         yield EdgeFacts(source=source, target=route.target, guarded=True, condition="on_timeout", place=route.place)
-
-
-def _in_order(draft: Draft, marked: Iterable[str]) -> list[str]:
-    """Names in node order; those that are no node come last, in byte order (strata-graph.md 4.1)."""
-    names = set(marked)
-    return [*(name for name in draft.nodes if name in names), *sorted(names - draft.nodes.keys())]
