@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -11,8 +11,10 @@ from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.cli.stores import opened
 from strata.errors import CheckpointUnreadable
 from strata.graph.identity import Identity
-from strata.ports import ThreadPage, ThreadQuery, ThreadSummary
+from strata.ports import ThreadQuery, ThreadSummary
+from strata.ports.paging import pages_of
 from strata.stores import StoreBase
+from strata.wire.listing import MOST_PER_PAGE
 
 UNFINISHED: Final[tuple[ThreadState, ...]] = ("interrupted", "failed", "cancelled", "resumed", "running")
 
@@ -31,23 +33,16 @@ async def paused_threads(url: str, identity: Identity | None) -> Paused:
     """
     found: list[Checkpoint | CheckpointUnreadable | None] = []
     async with opened(url) as store:
-        async for page in _pages(store, identity):
+        async for page in pages_of(store, _query(identity)):
             # a query without an id or a version asks for all of them
             found += [await _newest(store, thread) for thread in page.threads if thread.graph == identity]
             found += page.unreadable
     return Paused([one for one in found if isinstance(one, Checkpoint)], [one for one in found if isinstance(one, CheckpointUnreadable)])
 
 
-async def _pages(store: StoreBase, identity: Identity | None) -> AsyncIterator[ThreadPage]:
-    query = ThreadQuery(states=UNFINISHED, limit=1000)
-    if identity is not None:
-        query = msgspec.structs.replace(query, graph_id=identity.id, graph_version=identity.version)
-    while True:
-        page = await store.list_threads(query)
-        yield page
-        if page.next_cursor is None:
-            return
-        query = msgspec.structs.replace(query, cursor=page.next_cursor)
+def _query(identity: Identity | None) -> ThreadQuery:
+    query = ThreadQuery(states=UNFINISHED, limit=MOST_PER_PAGE)
+    return query if identity is None else msgspec.structs.replace(query, graph_id=identity.id, graph_version=identity.version)
 
 
 async def _newest(store: StoreBase, thread: ThreadSummary) -> Checkpoint | CheckpointUnreadable | None:

@@ -7,10 +7,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
 import msgspec
+
+T = TypeVar("T")
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -48,9 +50,14 @@ def misfit(value: Any, schema: Schema) -> str | None:
     return _misfit(value, schema, schema.get("$defs", {}), "$")
 
 
+def referred_to(reference: str, definitions: Mapping[str, T]) -> T:
+    """What a `$ref` of a schema that msgspec made leads to."""
+    return definitions[reference.removeprefix("#/$defs/")]
+
+
 def _misfit(value: Any, schema: Schema, definitions: Mapping[str, Schema], path: str) -> str | None:
     if (reference := schema.get("$ref")) is not None:
-        return _misfit(value, definitions[reference.removeprefix("#/$defs/")], definitions, path)
+        return _misfit(value, referred_to(reference, definitions), definitions, path)
     if (choices := schema.get("anyOf")) is not None:
         return _of_none(value, choices, definitions, path, schema.get("discriminator"))
     if (allowed := schema.get("enum")) is not None and not any(_is_same(value, choice) for choice in allowed):

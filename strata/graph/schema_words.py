@@ -7,6 +7,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from strata.graph.answer_schema import referred_to
+
 Definitions: TypeAlias = Mapping[str, Any]
 
 _LIMITS: Final = (
@@ -29,7 +31,7 @@ def in_words(schema: Mapping[str, Any]) -> str:
 
 def _words(schema: Any, definitions: Definitions, *, tells_fields: bool) -> str:
     if (reference := schema.get("$ref")) is not None:
-        return _words(definitions[reference.removeprefix("#/$defs/")], definitions, tells_fields=tells_fields)
+        return _words(referred_to(reference, definitions), definitions, tells_fields=tells_fields)
     if (choices := schema.get("anyOf")) is not None:
         return " or ".join(_words(choice, definitions, tells_fields=tells_fields) for choice in choices)
     if (allowed := schema.get("enum")) is not None:

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import inspect
 
+from strata.graph.answer_schema import referred_to
 from strata.graph.shapes import Fields, Shape, parts_of
 
 Tree: TypeAlias = dict[str, Any]
@@ -49,7 +50,7 @@ def _name(schema: Tree, shape: Shape, named: Mapping[str, Tree], seen: set[int])
 
 def _resolved(schema: Tree, named: Mapping[str, Tree]) -> Tree:
     while (reference := schema.get("$ref")) is not None:
-        schema = named[reference.removeprefix("#/$defs/")]
+        schema = referred_to(reference, named)
     return schema
 
 

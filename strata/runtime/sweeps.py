@@ -31,6 +31,7 @@ from strata.errors import (
 from strata.graph.compiled import CompiledGraph
 from strata.graph.times import parse_wire_time
 from strata.ports import CheckpointStore, ThreadQuery, ThreadSummary
+from strata.ports.paging import pages_of
 from strata.wire.listing import MOST_PER_PAGE, check_limit
 
 S = TypeVar("S")
@@ -123,26 +124,20 @@ async def find(
     any_version = identity is None or graph.migrate is not None
     found: list[ThreadSummary] = []
     skipped: list[Skipped] = []
-    cursor: str | None = None
-    while True:
-        page = await store.list_threads(
-            ThreadQuery(
-                states=(state,),
-                metadata=sweep.metadata,
-                due_by=due_by,
-                updated_before=updated_before,
-                graph_id=None if identity is None else identity.id,
-                graph_version=None if identity is None or any_version else identity.version,
-                limit=MOST_PER_PAGE,
-                cursor=cursor,
-            )
-        )
+    query = ThreadQuery(
+        states=(state,),
+        metadata=sweep.metadata,
+        due_by=due_by,
+        updated_before=updated_before,
+        graph_id=None if identity is None else identity.id,
+        graph_version=None if identity is None or any_version else identity.version,
+        limit=MOST_PER_PAGE,
+    )
+    async for page in pages_of(store, query):
         found += page.threads
         skipped += [Skipped(thread_id=row.thread_id or "", reason=f"its checkpoint can't be loaded: {row}", error=row) for row in page.unreadable]
-        cursor = page.next_cursor
-        if cursor is None:
-            found.reverse()  # listings are newest first; with a limit the oldest would starve
-            return found, skipped
+    found.reverse()  # listings are newest first; with a limit the oldest would starve
+    return found, skipped
 
 
 async def sweep_over(

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from strata.graph.answer_schema import Schema, misfit
+from strata.graph.answer_schema import Schema, misfit, referred_to
 from strata.graph.schema_words import in_words
 from strata.graph.time_formats import ANY_DATE_TIME, ANY_TIME
 
@@ -67,7 +67,7 @@ class _Typed(msgspec.Struct, frozen=True):
         return in_words({**self.schema, "$defs": self.named})
 
     def resolved(self) -> _Typed:
-        return self if self.reference is None else self.part(self.named[self.reference.removeprefix("#/$defs/")]).resolved()
+        return self if self.reference is None else self.part(referred_to(self.reference, self.named)).resolved()
 
     def part(self, schema: Schema) -> _Typed:
         return _Typed(schema, self.named)
