@@ -48,9 +48,8 @@ def checked(report: Report) -> Checked:
 def github(report: Report) -> Iterator[str]:
     """A workflow command of GitHub Actions for each, which shows at the line of a pull request."""
     for fault in checked(report).problems:
-        advice = f" {fault.hint}" if fault.hint is not None else ""
         where = f"file={_property(fault.file or '')},line={fault.line or 1},col={fault.column or 1}"
-        yield f"::{fault.severity} {where},title={_property(fault.code)}::{_message(f'{fault.text}{advice}')}"
+        yield f"::{fault.severity} {where},title={_property(fault.code)}::{_message(_words(fault))}"
     for file in report.unreadable:
         yield f"::error file={_property(file.file)},line={file.line or 1},col={file.column or 1},title=unreadable::{_message(file.reason)}"
 
@@ -99,13 +98,16 @@ def _fault(problem: Problem) -> SourceFault:
     )
 
 
+def _words(fault: SourceFault) -> str:
+    return fault.text if fault.hint is None else f"{fault.text} {fault.hint}"
+
+
 def _result(fault: SourceFault, codes: list[str]) -> dict[str, Any]:
-    advice = f" {fault.hint}" if fault.hint is not None else ""
     return {
         "ruleId": fault.code,
         "ruleIndex": codes.index(fault.code),
         "level": fault.severity,
-        "message": {"text": f"{fault.text}{advice}"},
+        "message": {"text": _words(fault)},
         "locations": [_location(fault.file or "", fault.line, fault.column)],
     }
 

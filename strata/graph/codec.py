@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import isawaitable
 from typing import Any, Generic, Literal, TypeAlias, cast
 
@@ -66,7 +66,7 @@ class StateCodec(Generic[S]):
 
     @cached_property
     def _all_fit(self) -> Fits:
-        return (lambda after: type(after) is self._class) if self.check == "type" else all_fields_fit(self._shape)
+        return partial(self._is_of_the_type, None) if self.check == "type" else all_fields_fit(self._shape)
 
     @cached_property
     def _comes_back(self) -> Same:

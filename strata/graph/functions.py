@@ -71,10 +71,15 @@ def yes_or_no(answer: object, who: str) -> bool:
     """
     if isinstance(answer, bool):
         return answer
-    found = f"{type(answer).__name__} {answer!r:.80}"
+    what = neither_yes_nor_no(answer)
     if isinstance(answer, CoroutineType):
         answer.close()  # nobody will await it, and Python would warn of that too
-    raise TypeError(f"{who} answered with {found}, not with True or False")
+    raise TypeError(f"{who} {what}")
+
+
+def neither_yes_nor_no(answer: object) -> str:
+    """What is wrong with an answer that is no bool."""
+    return f"answered with {type(answer).__name__} {answer!r:.80}, not with True or False"
 
 
 def is_async_function(fn: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from strata.engine.plan import EdgePlan, NodePlan
 from strata.errors import GuardFailed, NoMatchingEdge
+from strata.graph.functions import neither_yes_nor_no
 
 
 class Finish(Enum):
@@ -39,7 +40,7 @@ def next_step(node: NodePlan, state: object) -> Step:
         if answer is True:
             return edge.target
         if answer is not False:
-            raise _failed(node, edge, f"answered with {type(answer).__name__} {answer!r:.80}, not with True or False")
+            raise _failed(node, edge, neither_yes_nor_no(answer))
     if node.edges:
         raise NoMatchingEdge(node.name)
     return FINISH
