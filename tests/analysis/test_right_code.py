@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,12 @@ def test_the_tests_have_no_errors() -> None:
 def test_a_chain_of_a_thousand_calls_is_followed(tmp_path: Path) -> None:
     calls = "".join(f'.add_node("{at}", same).add_edge("{at}", "{at + 1}")' for at in range(1000))
     module = tmp_path / "chain.py"
-    module.write_text(f"from strata import StateGraph\nfrom states import Count, same\n\nStateGraph(Count){calls}.compile()\n", encoding="utf-8")
-    [problem] = check([module], tmp_path).problems
+    text = f"from strata import StateGraph\nfrom states import Count, same\n\nStateGraph(Count){calls}.compile()\n"
+    module.write_text(text, encoding="utf-8")
+    report = check([module], tmp_path)
+    if sys.version_info[:2] == (3, 12):  # whose own depth is fixed, below that of such a chain: the file is told, and none passed over
+        [file] = report.unreadable
+        assert "maximum recursion depth" in file.reason
+        return
+    [problem] = report.problems
     assert (problem.node, problem.related) == ("999", "1000")
