@@ -1,0 +1,1 @@
+"""Schemas and dispatch of tools, made from their source without importing it."""
