@@ -94,8 +94,9 @@ class ListedNode:
                 yield EdgeFacts(source=self.name, target=mark.target, guarded=mark.word == "when", guard=mark.guard, place=place)
 
     def route(self, word: Literal["on_failure", "on_reject", "on_timeout"]) -> Iterator[EdgeFacts]:
+        """Also of a mark that has no meaning on the node, which is told of the node itself, and not once more of the nodes behind."""
         target = self.target(word)
-        if target is not None and not self._is_misplaced(word):
+        if target is not None:
             yield EdgeFacts(source=self.name, target=target, guarded=True, condition=word, place=self.place(word))
 
     def boundary(self) -> BoundaryFacts | None:
@@ -139,11 +140,6 @@ class ListedNode:
             place=self.place("retry" if "retry" in words else "on_failure"),
             fallback_place=self.place("on_failure" if "on_failure" in words else "retry"),
         )
-
-    def _is_misplaced(self, word: str) -> bool:
-        if self.is_wait:
-            return word != "on_timeout" or self.top.word == "timer"
-        return word != "on_failure" and not self.is_boundary
 
 
 def _first_and_repeated(listed: tuple[Declared, ...]) -> tuple[list[ListedNode], list[ListedNode]]:

@@ -146,14 +146,15 @@ def _declared(context: FunctionContext | MethodContext, top: Top) -> Type:
     if not isinstance(made, Instance) or not made.type.has_base(names.NODE) or not _has_state(made):
         return context.default_return_type
     arguments = Arguments(context)
-    marks, function = marks_under(arguments.type_at(0)), _function(context, arguments)
+    below = carried(arguments.type_at(0), Declared)
+    marks = marks_under(arguments.type_at(0)) if below is None else below.marks
+    function = _function(context, arguments)
     if marks is None or (function is None and top.name is None):
         return context.default_return_type
     name = top.name if top.name is not None else function or ""
     faults = handler_faults(name, made, context.api, inline=top.inline) if top.word == "node" else ()
     if faults:
         made = _of_any_function(made)
-    below = carried(arguments.type_at(0), Declared)
     declared = Declared(
         name=name,
         origin=f"{_module(context.api)}.{function}",
@@ -166,7 +167,7 @@ def _declared(context: FunctionContext | MethodContext, top: Top) -> Type:
 
 def _has_state(made: Instance) -> bool:
     """Whether this is the alternative that fits: mypy asks for all of an overloaded decorator."""
-    return not isinstance(get_proper_type(made.args[0]), AnyType | UninhabitedType)
+    return not isinstance(get_proper_type(made.args[0]), UninhabitedType)
 
 
 def _of_any_function(made: Instance) -> Instance:

@@ -7,8 +7,22 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from strata.rules import codes
+from tests.console import ROOT
 
-STRANGER = "\n\nclass Stranger(State):\n    name: str = ''\n\n\n"
+GRAPHS_OF_EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*/*.py") if ".compile(" in path.read_text(encoding="utf-8"))
+"""The modules of the examples that build a graph."""
+
+STRANGER = """
+
+class Stranger(State):
+    name: str = ""
+
+
+def always(state: Any) -> bool:
+    return True
+
+
+"""
 
 
 class Mutant(NamedTuple):
@@ -47,7 +61,7 @@ MUTATIONS = (
     _Mutation("an edge stands twice", r"^(@edge\(.*\n)", r"\1\1", codes.DOUBLED_EDGE),
     _Mutation("an edge leads back to its own node", r'^@edge\("\w+"\)\n((?:async )?def (\w+))', r'@edge("\2")\n\1', codes.UNGUARDED_CYCLE),
     _Mutation("a guard is gone", r"^@when\(\w+, to=(.*)\)", r"@edge(\1)"),
-    _Mutation("an edge is guarded", r"^@edge\((.*)\)", r"@when(lambda state: True, to=\1)"),
+    _Mutation("an edge is guarded", r"^@edge\((.*)\)", r"@when(always, to=\1)"),
     _Mutation("a guard is async", r"^def (needs_work|is_\w+|\w+_enough)\(", r"async def \1(", codes.ASYNC_GUARD),
     # decorators
     _Mutation("a node has no @node", r"^@node(\(.*\))?\n", "", codes.NOT_A_NODE),
@@ -86,10 +100,10 @@ def mutants_of(text: str) -> Iterator[Mutant]:
 
 
 def _with_names(text: str) -> str:
-    """What mutations use is imported behind the first import of strata, and `Stranger` is defined there."""
+    """What mutations use is imported behind the first import of strata, or defined there."""
     return re.sub(
         r"^from strata import .*$",
-        lambda found: f"{found[0]}\nfrom strata import State, edge, node, retry, when{STRANGER}",
+        lambda found: f"{found[0]}\nfrom typing import Any\nfrom strata import State, edge, node, retry, when{STRANGER}",
         text,
         count=1,
         flags=re.MULTILINE,

@@ -9,7 +9,7 @@ OPENING = """\
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import strata
 from strata import Backoff, Outcomes, State, StateGraph, branch, map_each, on_failure, on_reject, on_timeout, parallel, quorum
@@ -36,6 +36,10 @@ async def slow(state: Count, ctx: Context) -> Count:
 
 
 def is_even(state: "Base") -> bool:
+    return True
+
+
+def always(state: Any) -> bool:
     return True
 
 

@@ -11,11 +11,10 @@ import pytest
 from strata import GraphInvalid, GraphWarning
 from strata.analysis.checking import check
 from strata.rules import codes
-from tests.analysis.mutations import Mutant, mutants_of
+from tests.analysis.mutations import GRAPHS_OF_EXAMPLES, Mutant, mutants_of
 from tests.analysis.running import known_as, run
 from tests.console import ROOT
 
-MODULES = sorted(path for path in (ROOT / "examples").glob("*/*.py") if ".compile(" in path.read_text(encoding="utf-8"))
 REFUSED_BY_PYTHON = {codes.WRONG_FUNCTION, codes.MISPLACED_DECORATOR, codes.NOT_A_NODE, codes.WRONG_START, codes.OTHER_STATE}
 ONLY_IN_SOURCE = {codes.NOTHING_RETURNED, codes.CHANGED_IN_PLACE}
 
@@ -47,11 +46,11 @@ def imported(module: Path) -> Verdict:
 
 
 def test_each_example_has_a_module() -> None:
-    assert {path.parent.name for path in MODULES} == {path.parent.name for path in (ROOT / "examples").glob("*/README.md")}
+    assert {path.parent.name for path in GRAPHS_OF_EXAMPLES} == {path.parent.name for path in (ROOT / "examples").glob("*/README.md")}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("module", GRAPHS_OF_EXAMPLES, ids=lambda path: path.parent.name)
 def test_no_mutant_is_missed(module: Path, tmp_path: Path) -> None:
     mutants = list(mutants_of(module.read_text(encoding="utf-8")))
     assert len({mutant.what for mutant in mutants}) >= 10
