@@ -42,15 +42,15 @@ def configuration(folder: Path, *, plugins: str = "strata_mypy") -> Path:
     return file
 
 
-def environment() -> dict[str, str]:
-    """In which mypy finds the library and the plugin where they stand."""
-    return {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)}
+def environment(*, first: Path | None = None) -> dict[str, str]:
+    """In which mypy finds the library and the plugin where they stand; packages in `first` go before those that are installed."""
+    return {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": os.pathsep.join(str(folder) for folder in (first, ROOT) if folder is not None)}
 
 
-def mypy(arguments: Iterable[str], *, cwd: Path = ROOT) -> str:
+def mypy(arguments: Iterable[str], *, cwd: Path = ROOT, first: Path | None = None) -> str:
     """What mypy prints on these arguments; faults that it finds are no failure."""
     command = [sys.executable, "-m", "mypy", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment(), cwd=cwd, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(first=first), cwd=cwd, check=False)
     assert done.returncode in {0, 1}, done.stdout + done.stderr
     assert "INTERNAL ERROR" not in done.stdout + done.stderr, done.stdout + done.stderr
     return done.stdout
