@@ -40,6 +40,18 @@ def import_graph(reference: str) -> Graph:
     return _graph_of(_imported(module_name), attribute)
 
 
+def import_compiled(reference: str) -> CompiledGraph[Any]:
+    """The same, where only a graph that was compiled will do.
+
+    Raises:
+        CannotDo, GraphInvalid: see `import_graph`; and CannotDo where the graph is not compiled.
+    """
+    graph = import_graph(reference)
+    if not isinstance(graph, CompiledGraph):
+        raise CannotDo(f"the graph '{reference}' is not compiled", hint="name what compile() gave")
+    return graph
+
+
 def _module_of(path: str) -> str:
     """`shop/orders.py` as `shop.orders`."""
     try:

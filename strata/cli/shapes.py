@@ -6,12 +6,14 @@ Times are the wire's text in UTC, states the stored JSON as it is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
 
 from strata.checkpoint.metadata import ERROR, HOPS
 from strata.checkpoint.record import Checkpoint, DecisionRecord, Status, ThreadState, WaitKind, WaitRecord
+from strata.engine.outcomes import Cancelled, Completed, Failed, Interrupted, Outcome
 from strata.engine.waiting import questions_of
 from strata.errors import CheckpointUnreadable
 from strata.graph.answers import Question
@@ -223,6 +225,32 @@ class EndedThread(msgspec.Struct, frozen=True, kw_only=True):
     thread_id: str
     state_name: Literal["ended"]
     stopped_at: Sequence[str]
+
+
+class CameTo(msgspec.Struct, frozen=True, kw_only=True):
+    """`strata thread resume --json`: what the run came to. What does not concern its status is null or empty."""
+
+    thread_id: str
+    run_id: str
+    status: Literal["completed", "interrupted", "failed", "cancelled"]
+    state: msgspec.Raw
+    at: Sequence[str] = ()
+    error: str | None = None
+    reason: str | None = None
+
+
+def came_to(outcome: Outcome[Any], state: bytes) -> CameTo:
+    """`state`: the outcome's, encoded."""
+    told = partial(CameTo, thread_id=outcome.thread_id, run_id=outcome.run_id, state=msgspec.Raw(state))
+    match outcome:
+        case Completed():
+            return told(status="completed")
+        case Interrupted(waiting_at=at):
+            return told(status="interrupted", at=at)
+        case Failed(path=path, message=text):
+            return told(status="failed", at=path.split("/"), error=text)
+        case Cancelled(stopped_at=at, reason=reason):
+            return told(status="cancelled", at=at, reason=reason)
 
 
 def listing(page: ThreadPage) -> Listing:

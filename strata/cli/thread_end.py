@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from strata.cli import terminal
-from strata.cli.faults import CannotDo
-from strata.cli.importing import import_graph
+from strata.cli.importing import import_compiled
 from strata.cli.parameters import AsJson, StoreUrl, ThreadId
 from strata.cli.shapes import EndedThread
 from strata.cli.stores import opened
@@ -32,19 +31,12 @@ def thread_end(
 
     Exit code 1: the thread refuses; nothing was written then.
     """
-    ended = asyncio.run(_end(store, _compiled(graph), thread_id, by=by, force=force))
+    ended = asyncio.run(_end(store, import_compiled(graph), thread_id, by=by, force=force))
     if as_json:
         terminal.show_json(EndedThread(thread_id=ended.thread_id, state_name="ended", stopped_at=ended.stopped_at))
     else:
         terminal.show(f"thread '{ended.thread_id}' is ended; it stood at {'/'.join(ended.stopped_at) or 'its start'}")
     return 0
-
-
-def _compiled(reference: str) -> CompiledGraph[Any]:
-    graph = import_graph(reference)
-    if not isinstance(graph, CompiledGraph):
-        raise CannotDo(f"the graph '{reference}' is not compiled", hint="name what compile() gave")
-    return graph
 
 
 async def _end(url: str, graph: CompiledGraph[Any], thread_id: str, *, by: str | None, force: bool) -> Cancelled[Any]:
