@@ -21,7 +21,9 @@ settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True
 settings.register_profile("fuzz", max_examples=5_000, deadline=None, print_blob=True, suppress_health_check=SLOW_MACHINE)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-OURS = ("strata", "aiosqlite")
+OURS = "strata"
+"""How the names of our threads begin."""
+
 GRACE_SECONDS = 5.0
 ROUNDS = 50
 
@@ -96,8 +98,7 @@ def _assert_no_thread(before: set[threading.Thread]) -> None:
 
 
 def _our_threads() -> set[threading.Thread]:
-    """Threads that we name, and the worker of each SQLite connection (aiosqlite names it after its function)."""
-    return {thread for thread in threading.enumerate() if thread.name.startswith(OURS) or "_connection_worker_thread" in thread.name}
+    return {thread for thread in threading.enumerate() if thread.name.startswith(OURS)}
 
 
 def _arguments(request: pytest.FixtureRequest) -> dict[str, object]:

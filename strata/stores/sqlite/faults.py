@@ -23,7 +23,7 @@ def is_refused(error: sqlite3.IntegrityError) -> bool:
     return error.sqlite_errorcode in {sqlite3.SQLITE_CONSTRAINT_NOTNULL, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
 
 
-def store_error(error: Exception, path: Path, *, busy_timeout: float, is_write: bool = False) -> StoreError:
+def store_error(error: BaseException, path: Path, *, busy_timeout: float, is_write: bool = False) -> StoreError:
     """The error as ours; `written` is None where SQLite itself cannot tell what the disk has kept."""
     if isinstance(error, StoreError):
         error.add_note(f"the database is '{path}'")
@@ -45,7 +45,7 @@ def _cannot_keep(error: UnicodeEncodeError, path: Path) -> StoreError:
     return ours
 
 
-def _told(code: int | None, error: Exception, path: Path, busy_timeout: float) -> tuple[str, str | None]:
+def _told(code: int | None, error: BaseException, path: Path, busy_timeout: float) -> tuple[str, str | None]:
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return (
@@ -85,7 +85,7 @@ def _told(code: int | None, error: Exception, path: Path, busy_timeout: float) -
             return f"the database '{path}' refused a call with {type(error).__name__}", None
 
 
-def _code(error: Exception) -> int | None:
+def _code(error: BaseException) -> int | None:
     """The primary code: the extended one carries it in its low byte. Errors of the driver itself have none."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else int(code) & 0xFF

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sqlite3
-import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final, Self, cast
 
 from strata.checkpoint import given
 from strata.checkpoint.record import Checkpoint, ThreadState
-from strata.errors import OptionRefused, StoreError
+from strata.errors import OptionRefused
 from strata.graph.clock import SYSTEM, Clock
 from strata.ports.checkpoints import LogPage, Stored, ThreadPage, ThreadQuery
 from strata.ports.leases import Acquisition, ThreadLease
@@ -21,14 +19,12 @@ from strata.ports.progress import Items
 from strata.stores.base import StoreBase
 from strata.stores.lease_terms import check_owner, check_thread, milliseconds_of
 from strata.stores.refusals import lease_lost, thread_changed
-from strata.stores.sqlite import faults, leases, progress, reading, retention
+from strata.stores.sqlite import leases, progress, reading, retention
 from strata.stores.sqlite.appends import Refusal
-from strata.stores.sqlite.database import Database, Durability
+from strata.stores.sqlite.database import Durability
+from strata.stores.sqlite.file import DatabaseFile
 from strata.stores.sqlite.rows import row_of
-from strata.stores.sqlite.writing import Writer
 from strata.wire.listing import check_limit, check_states, check_time, conditions_of
-
-T = TypeVar("T")
 
 LONGEST_WAIT: Final = 2**31 // 1000
 """Seconds: SQLite counts in milliseconds of 32 bits."""
@@ -63,41 +59,38 @@ class SqliteStore(StoreBase):
         self.durability: Durability = durability
         self.busy_timeout = _seconds_to_wait(busy_timeout)
         self.clock = clock
-        self._writer: Writer | None = None
-        self._database: Database | None = None
-        self._opening: asyncio.Task[StoreError | None] | None = None
-        self._is_closed = False
+        self._file = DatabaseFile(self.path, durability=durability, busy_timeout=self.busy_timeout, clock=clock)
 
     # Checkpoints
 
     async def save(self, checkpoint: Checkpoint, /) -> int:
-        return _sequence_of(await self._append(checkpoint, None), checkpoint, None)
+        return _sequence_of(await self._file.append(row_of(checkpoint), None), checkpoint, None)
 
     async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
-        return _sequence_of(await self._append(checkpoint, expected), checkpoint, expected)
+        return _sequence_of(await self._file.append(row_of(checkpoint), expected), checkpoint, expected)
 
     async def load(self, thread_id: str, /) -> Checkpoint | None:
         stored = await self.load_latest(thread_id)
         return None if stored is None else stored.checkpoint
 
     async def load_latest(self, thread_id: str, /) -> Stored | None:
-        return await self._on_thread(lambda connection: reading.latest(connection, thread_id))
+        return await self._file.submit(lambda connection: reading.latest(connection, thread_id))
 
     async def get_log(self, thread_id: str, /, *, after: int | None = None, limit: int = 100) -> LogPage:
         check_limit(limit)
         if after is not None:
             given.whole_number(after, "the after= of a log")
-        return await self._on_thread(lambda connection: reading.log_page(connection, thread_id, after=after, limit=limit))
+        return await self._file.submit(lambda connection: reading.log_page(connection, thread_id, after=after, limit=limit))
 
     async def list_threads(self, query: ThreadQuery, /) -> ThreadPage:
         conditions = conditions_of(query)
-        return await self._on_thread(lambda connection: reading.thread_page(connection, conditions))
+        return await self._file.submit(lambda connection: reading.thread_page(connection, conditions))
 
     async def purge(self, *, older_than: datetime, states: Collection[ThreadState] = ("completed", "ended"), limit: int = 100) -> int:
         check_limit(limit)
         wanted, cutoff = check_states(states), check_time(older_than, "older_than")
         now = self._now()
-        return await self._on_thread(lambda connection: retention.purge(connection, states=wanted, cutoff=cutoff, now=now, limit=limit))
+        return await self._file.submit(lambda connection: retention.purge(connection, states=wanted, cutoff=cutoff, now=now, limit=limit))
 
     # Leases: the clock is read before the call, so that a call that had to wait gives a lease too short and never too long
 
@@ -105,22 +98,22 @@ class SqliteStore(StoreBase):
         check_owner(owner)
         now = self._now()
         expires_at = now + milliseconds_of(ttl)
-        return await self._on_thread(lambda connection: leases.acquire(connection, thread_id, owner, now=now, expires_at=expires_at))
+        return await self._file.submit(lambda connection: leases.acquire(connection, thread_id, owner, now=now, expires_at=expires_at))
 
     async def renew_lease(self, lease: ThreadLease, ttl: float, /) -> ThreadLease | None:
         expires_at = self._now() + milliseconds_of(ttl)
-        return await self._on_thread(lambda connection: leases.renew(connection, lease, expires_at=expires_at))
+        return await self._file.submit(lambda connection: leases.renew(connection, lease, expires_at=expires_at))
 
     async def release_lease(self, lease: ThreadLease, /) -> bool:
-        return await self._on_thread(lambda connection: leases.release(connection, lease))
+        return await self._file.submit(lambda connection: leases.release(connection, lease))
 
     async def get_lease(self, thread_id: str, /) -> ThreadLease | None:
         now = self._now()
-        return await self._on_thread(lambda connection: leases.live_lease(connection, thread_id, now=now))
+        return await self._file.submit(lambda connection: leases.live_lease(connection, thread_id, now=now))
 
     async def save_under_lease(self, checkpoint: Checkpoint, lease: ThreadLease, /, expected: int | None = None) -> int:
         check_thread(lease, checkpoint)
-        written = await self._append(checkpoint, expected, lease.token)
+        written = await self._file.append(row_of(checkpoint), expected, lease.token)
         if written == "lease lost":
             raise lease_lost(lease)
         return _sequence_of(written, checkpoint, expected)
@@ -128,10 +121,10 @@ class SqliteStore(StoreBase):
     # Progress
 
     async def keep_progress(self, thread_id: str, base: int, items: Items, /) -> None:
-        await self._on_thread(lambda connection: progress.keep(connection, thread_id, base, items))
+        await self._file.submit(lambda connection: progress.keep(connection, thread_id, base, items))
 
     async def load_progress(self, thread_id: str, base: int, /) -> Items:
-        return await self._on_thread(lambda connection: progress.load(connection, thread_id, base))
+        return await self._file.submit(lambda connection: progress.load(connection, thread_id, base))
 
     # Open and closed
 
@@ -143,94 +136,24 @@ class SqliteStore(StoreBase):
             DatabaseNewer: a newer build made it; nothing was changed.
             DatabaseOlder: an older build made it, and it may only be read.
         """
-        self._is_closed = False
-        await self._opened()
+        await self._file.open()
 
     async def close(self) -> None:
-        """Wait for what was handed over, and close the file. A closed store can be opened again with `async with`."""
-        self._is_closed = True
-        writer, opening = self._writer, self._opening
-        if writer is not None and opening is not None and writer.loop is asyncio.get_running_loop():  # a loop that has ended waits for nothing
-            await asyncio.shield(opening)
-            await writer.drain()
-        database, self._database, self._writer, self._opening = self._database, None, None, None
-        if database is not None and not _is_of_the_parent(database):
-            await database.close()
+        """Wait for what was handed over, and close the file; that goes on even if the caller is cancelled meanwhile.
 
-    def __del__(self) -> None:
-        database = getattr(self, "_database", None)
-        if database is not None and not _is_of_the_parent(database):
-            warnings.warn(
-                f"the SQLite store of '{self.path}' was never closed: use it in an `async with` or `with` block",
-                ResourceWarning,
-                stacklevel=2,
-                source=self,
-            )
-            database.in_place.close()
+        A closed store can be opened again with `async with`.
+        """
+        await asyncio.shield(self._file.close())
 
-    async def _append(self, checkpoint: Checkpoint, expected: int | None, token: int | None = None) -> int | Refusal:
-        row = row_of(checkpoint)
+    async def __aenter__(self) -> Self:
         try:
-            written = self._writer_here().put(row, expected, token)
-            return await written if isinstance(written, asyncio.Future) else written
-        except (sqlite3.Error, UnicodeError, OverflowError) as error:
-            raise self._told(error, is_write=True) from error
-
-    async def _on_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        database = await self._opened()
-        try:
-            return await database.submit(work)
-        except (sqlite3.Error, UnicodeError) as error:
-            raise self._told(error) from error
+            return await super().__aenter__()
+        except asyncio.CancelledError:  # the file may be open by now, and nobody is left to close it
+            self._file.close()
+            raise
 
     def _now(self) -> int:
         return int(self.clock.time() * 1000)
-
-    def _told(self, error: Exception, *, is_write: bool = False) -> StoreError:
-        return faults.store_error(error, self.path, busy_timeout=self.busy_timeout, is_write=is_write)
-
-    def _writer_here(self) -> Writer:
-        """The writer of the running loop; the first call of a loop begins to open the file."""
-        loop = asyncio.get_running_loop()
-        writer = self._writer
-        if writer is not None and writer.loop is loop:
-            return writer
-        if self._is_closed:
-            raise StoreError(f"the SQLite store of '{self.path}' is closed", hint="open it again with `async with`, or await store.open()")
-        if self._database is not None and _is_of_the_parent(self._database):
-            self._database = None
-        elif writer is not None and writer.loop.is_running():
-            raise StoreError(
-                f"the SQLite store of '{self.path}' is in use by another running event loop",
-                hint="give each loop a store of its own: they may share the file",
-            )
-        self._writer = writer = Writer(loop, self.clock.monotonic)
-        self._opening = loop.create_task(self._open(writer))
-        return writer
-
-    async def _opened(self) -> Database:
-        writer = self._writer_here()
-        if (database := writer.database) is not None:
-            return database
-        assert self._opening is not None
-        error = await asyncio.shield(self._opening)
-        if error is not None:
-            raise error
-        assert self._database is not None
-        return self._database
-
-    async def _open(self, writer: Writer) -> StoreError | None:
-        """Give `writer` its database; an error goes to everybody who waits, and the next call tries again."""
-        try:
-            if self._database is None:
-                self._database = await Database.open(self.path, durability=self.durability, busy_timeout=self.busy_timeout)
-        except (sqlite3.Error, OSError, StoreError) as error:
-            told = self._told(error)
-            self._writer = self._opening = None
-            writer.fail(told)
-            return told
-        writer.begin(self._database)
-        return None
 
 
 def _path_of(path: object) -> Path:
@@ -260,15 +183,3 @@ def _sequence_of(written: int | Refusal, checkpoint: Checkpoint, expected: int |
         return written
     assert expected is not None, "only a condition can be missed"
     raise thread_changed(checkpoint.thread_id, expected=expected)
-
-
-def _is_of_the_parent(database: Database) -> bool:
-    """Whether this process inherited it by a fork; it is then kept, untouched, until the process ends."""
-    if database.process == os.getpid():
-        return False
-    _of_the_parent.append(database)
-    return True
-
-
-_of_the_parent: list[Database] = []
-"""Databases that a forked child has inherited. SQLite forbids to use them there, and to close them."""

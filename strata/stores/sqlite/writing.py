@@ -32,12 +32,13 @@ _WEIGHT: Final = 1 / 32
 class Writer:
     """All appends of one loop to one database, in the order in which they were handed over.
 
-    It takes records before the database is open; they are written once it is.
+    It takes records before the database is open; they are written once it is. `opened` is that database, or why there is none.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, now: Callable[[], float]) -> None:
         self.loop = loop
         self._now = now
+        self.opened: asyncio.Future[Database] = loop.create_future()
         self.database: Database | None = None
         self._queue: list[Append] = []
         self._thread_has_work = True  # it is opening the database
@@ -45,7 +46,6 @@ class Writer:
         self._first_of_turn: asyncio.Task[Any] | None = None
         self._turn_ends = False
         self._is_crowded = False
-        self._drained: asyncio.Future[None] | None = None
 
     def put(self, row: Row, expected: int | None, token: int | None) -> int | Refusal | asyncio.Future[int | Refusal]:
         """Append `row` if `expected` is its thread's newest sequence, and `token` its latest: what becomes of it, or a future of that.
@@ -72,20 +72,21 @@ class Writer:
     def begin(self, database: Database) -> None:
         """Write to `database`, beginning with what has come so far."""
         self.database = database
+        self.opened.set_result(database)
         self._go_on()
 
     def fail(self, error: Exception) -> None:
         """The database could not be opened: whoever handed something over hears why."""
+        self.opened.set_exception(error)
+        self.opened.exception()  # there may be nobody to hear it
         queue, self._queue = self._queue, []
         for append in queue:
             append.settle(error)
 
-    async def drain(self) -> None:
-        """Wait until everything handed over is written or refused."""
-        while self._queue or self._thread_has_work:
-            if self._drained is None:
-                self._drained = self.loop.create_future()
-            await asyncio.shield(self._drained)
+    def finish(self) -> None:
+        """Give all that is left to the thread, whose next piece of work then finds everything written or refused."""
+        while self._queue:
+            self._give_to_thread(self._take())
 
     # On the loop
 
@@ -149,7 +150,7 @@ class Writer:
     def _give_to_thread(self, appends: Sequence[Append]) -> None:
         assert self.database is not None
         self._thread_has_work = True
-        done = self.database.thread.submit(lambda connection: append_all_that_can_be(connection, appends, self._now))
+        done = self.database.submit(lambda connection: append_all_that_can_be(connection, appends, self._now))
         done.add_done_callback(lambda done: self._take_back(appends, done))
 
     def _take_back(self, appends: Sequence[Append], done: asyncio.Future[tuple[Sequence[Verdict], float]]) -> None:
@@ -164,15 +165,8 @@ class Writer:
         self._thread_has_work = False
         if self._queue:
             self._end_turn_later()  # with what the runs save that the thread has just set free: one commit for all, not two in turn
-        self._tell_drained()
 
     def _settle(self, appends: Sequence[Append], verdicts: Sequence[Verdict], seconds: float) -> None:
         self._commit_seconds += (seconds - self._commit_seconds) * _WEIGHT
         for append, verdict in zip(appends, verdicts, strict=True):
             append.settle(verdict)
-        self._tell_drained()
-
-    def _tell_drained(self) -> None:
-        if self._drained is not None and not self._queue and not self._thread_has_work:
-            self._drained.set_result(None)
-            self._drained = None
