@@ -504,6 +504,89 @@ class ThreadsExhausted(NodeError):
         )
 
 
+# Tools
+
+
+class ToolError(StrataError):
+    """A call of a tool came to nothing, or a tool cannot be had. `raise ... from` keeps what led to it."""
+
+
+class ToolInvalid(ToolError, TypeError):
+    """A function was refused as a tool where it was declared; `place` is its `file:line`, which the text begins with."""
+
+    def __init__(self, text: str, *, place: str = "", hint: str | None = None) -> None:
+        self.place = place
+        super().__init__(f"{place}: {text}" if place else text, hint=hint)
+
+
+class ToolWarning(UserWarning):
+    """A tool that works here and not everywhere: a provider would refuse its name, or see another."""
+
+
+class DuplicateTool(ToolError):
+    """A registry has a tool of that name, which stays."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"tool '{name}' is already registered")
+
+
+class ToolNotFound(ToolError):
+    """The registry has no tool of that name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"tool '{name}' not found")
+
+
+class ToolNotPermitted(ToolError):
+    """The registry is a subset that leaves this tool out."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"tool '{name}' is not permitted here")
+
+
+class ToolCallDenied(ToolError):
+    """A policy, or a person who was asked, does not want this call."""
+
+    def __init__(self, tool: str, reason: str) -> None:
+        self.tool, self.reason = tool, reason
+        super().__init__(f"tool '{tool}' was denied: {reason}")
+
+
+class ToolArgumentParseFailure(ToolError):
+    """The arguments are not those of the tool, which was not called; `text` says what is wrong with them."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        super().__init__(f"invalid tool arguments: {text}")
+
+
+class ToolExecutionFailure(ToolError):
+    """The tool's function raised. Other engines have no more than this text; `message` is of what it raised, which is the cause."""
+
+    def __init__(self, name: str, message: str = "") -> None:
+        self.name, self.message = name, message
+        super().__init__(f"tool '{name}' failed")
+
+
+class ToolCallFailed(ToolError):
+    """The call failed otherwise: it ran out of time, its result is no JSON, or a middleware says so. A model is told `message`."""
+
+    def __init__(self, tool: str, message: str) -> None:
+        self.tool, self.message = tool, message
+        super().__init__(f"tool '{tool}' failed: {message}")
+
+
+class ToolCancelled(ToolError):
+    """The call was cancelled by its token, or with the node that made it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"tool '{name}' was cancelled")
+
+
 # From `Outcome.unwrap()`
 
 
