@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from strata.analysis.places import SourcePlace
 from strata.analysis.values import UNKNOWN, Value
+from strata.rules.facts import SourcePlace
 
 
 class Arguments(msgspec.Struct, frozen=True, eq=False):

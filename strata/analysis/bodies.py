@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from strata.analysis.arguments import Arguments
 from strata.analysis.graphs import Compiled
 from strata.analysis.nodes import Body, Child, Role
-from strata.analysis.places import SourcePlace
 from strata.analysis.values import UNKNOWN, Branch, Function, Join, Value, is_given, is_true, seconds, text, whole_number
-from strata.rules.facts import JoinFacts
+from strata.rules.facts import JoinFacts, SourcePlace
 
 STATE = "the state"
 OWN = Role(UNKNOWN)

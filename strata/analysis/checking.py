@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from strata.analysis.project import Project
-from strata.analysis.sources import Source, Unreadable, parsed, read_text
+from strata.analysis.sources import Source, parsed
+from strata.project.texts import Unreadable, read_text
 from strata.rules.problem import Problem
 
 

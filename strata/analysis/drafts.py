@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from strata.analysis.nodes import Body, Mark, Node
-from strata.analysis.places import SourcePlace
 from strata.analysis.values import Function, Value
 from strata.rules.facts import (
     BoundaryFacts,
@@ -18,6 +17,7 @@ from strata.rules.facts import (
     GraphFacts,
     NodeFacts,
     RecoveryFacts,
+    SourcePlace,
     WaitFacts,
 )
 from strata.rules.order import in_node_order

@@ -16,11 +16,12 @@ from strata.analysis.graphs import Builder, Wiring, escape
 from strata.analysis.judging import judge
 from strata.analysis.marking import marked
 from strata.analysis.nodes import Mark, Node, Top
-from strata.analysis.places import SourcePlace, place_of
+from strata.analysis.places import place_of
 from strata.analysis.scopes import Scope
 from strata.analysis.surface import CALLS
 from strata.analysis.tops import node_of
 from strata.analysis.values import UNKNOWN, Constant, Function, Listed, Module, Named, Pairs, Value
+from strata.rules.facts import SourcePlace
 
 
 class Method(Value, frozen=True, eq=False):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from strata.analysis.drafts import Draft
-from strata.analysis.places import SourcePlace
 from strata.analysis.values import Listed, Value
-from strata.rules.facts import GraphFacts
+from strata.rules.facts import GraphFacts, SourcePlace
 
 
 class Builder(Value, frozen=True, eq=False):

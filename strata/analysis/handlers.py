@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from strata.analysis.findings import Findings
 from strata.analysis.in_place import changes_in_place
 from strata.analysis.nodes import Body, Role
-from strata.analysis.places import SourcePlace, place_of
+from strata.analysis.places import place_of
 from strata.analysis.returns import gives_nothing, is_generator
 from strata.analysis.signatures import Parameter, is_context, may_be_context, parameters_of, state_parameter, takes_any_position
 from strata.analysis.values import Function
 from strata.analysis.walking import own_nodes
 from strata.rules import codes
+from strata.rules.facts import SourcePlace
 
 _KINDS = {"node": "node", "parallel": "parallel group", "subgraph": "subgraph", "map_each": "map", "wait_for_event": "wait", "timer": "timer"}
 """What errors call the nodes that a decorator makes."""

@@ -7,9 +7,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from strata.analysis.places import SourcePlace
 from strata.analysis.values import UNKNOWN, Backoff, Branch, Value
-from strata.rules.facts import GraphFacts, JoinFacts, NodeKind
+from strata.rules.facts import GraphFacts, JoinFacts, NodeKind, SourcePlace
 
 MarkWord: TypeAlias = Literal["edge", "when", "boundary", "on_reject", "on_timeout", "retry", "on_failure"]
 TopWord: TypeAlias = Literal["node", "parallel", "subgraph", "map_each", "wait_for_event", "timer"]

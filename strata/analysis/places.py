@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from strata.rules.facts import Place
-
-
-class SourcePlace(Place, frozen=True):
-    """A line, and the column where what is meant begins, from 1."""
-
-    column: int = 1
+from strata.rules.facts import SourcePlace
 
 
 def place_of(file: str, node: ast.expr | ast.stmt) -> SourcePlace:

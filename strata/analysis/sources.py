@@ -1,26 +1,16 @@
-"""Python files as text and as syntax trees."""
+"""Python files as syntax trees."""
 
 from __future__ import annotations
 
 import ast
-import tokenize
 import warnings
 from bisect import bisect_left
 from functools import cached_property
 from pathlib import Path
 
-import msgspec
+from strata.project.texts import Unreadable, read_text
 
 _COMPILES = ".compile("
-
-
-class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that could not be checked, and why."""
-
-    file: str
-    line: int | None = None
-    column: int | None = None
-    reason: str
 
 
 class Source:
@@ -50,19 +40,6 @@ def read_source(path: Path, shown: str) -> Source | Unreadable:
     """The file, parsed."""
     text = read_text(path, shown)
     return text if isinstance(text, Unreadable) else parsed(path, shown, text)
-
-
-def read_text(path: Path, shown: str) -> str | Unreadable:
-    """The file's text, in the encoding that it declares."""
-    try:
-        with tokenize.open(path) as file:
-            return file.read()
-    except OSError as error:
-        return Unreadable(file=shown, reason=f"it cannot be read: {error.strerror}")
-    except UnicodeDecodeError as error:
-        return Unreadable(file=shown, reason=f"it is no text in the encoding that it declares: {error.reason}")
-    except SyntaxError as error:
-        return Unreadable(file=shown, reason=str(error))
 
 
 def parsed(path: Path, shown: str, text: str) -> Source | Unreadable:

@@ -11,9 +11,9 @@ from strata.analysis.bodies import event_wait_body, group_body, handler_body, ma
 from strata.analysis.findings import Findings
 from strata.analysis.handlers import refuse_handlers
 from strata.analysis.nodes import Body, Mark, Node, Top, Wired
-from strata.analysis.places import SourcePlace
 from strata.analysis.values import UNKNOWN, Constant, Function, Value, is_given, pairs, seconds, text
 from strata.rules import codes
+from strata.rules.facts import SourcePlace
 
 
 def node(arguments: Arguments, findings: Findings) -> Value:

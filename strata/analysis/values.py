@@ -12,8 +12,8 @@ import msgspec
 from strata.rules.facts import JoinPolicy
 
 if TYPE_CHECKING:
-    from strata.analysis.places import SourcePlace
     from strata.analysis.scopes import Scope
+    from strata.rules.facts import SourcePlace
 
 
 class Value(msgspec.Struct, frozen=True, eq=False):

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from strata.analysis.checking import Report, check
-from strata.analysis.files import files_in
-from strata.analysis.settings import Settings, SettingsWrong, settings_for
 from strata.cli import check_formats, terminal
 from strata.cli.faults import CannotDo
 from strata.cli.parameters import AsJson
+from strata.project.files import files_in
+from strata.project.settings import Settings, SettingsWrong, settings_for
 
 Format = Annotated[
     Literal["text", "json", "github", "sarif"],

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from strata.analysis.checking import Report
-from strata.analysis.places import SourcePlace
-from strata.analysis.sources import Unreadable
+from strata.project.texts import Unreadable
+from strata.rules.facts import SourcePlace
 from strata.rules.problem import Problem, Severity
 
 

@@ -26,6 +26,12 @@ class Place(msgspec.Struct, frozen=True):
         return f"{self.file}:{self.line}"
 
 
+class SourcePlace(Place, frozen=True):
+    """A line, and the column where what is meant begins, from 1."""
+
+    column: int = 1
+
+
 class IdentityFacts(msgspec.Struct, frozen=True):
     id: str
     version: str | None = None

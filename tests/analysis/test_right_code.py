@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from strata.analysis.checking import check
-from strata.analysis.files import files_in
+from strata.project.files import files_in
 from tests.console import ROOT, blocks
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*/README.md")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from strata.analysis.settings import settings_for
+from strata.project.settings import settings_for
 from tests.console import ROOT, assert_reads_as_shown, blocks
 
 PAGE = ROOT / "docs" / "static-analysis.md"

@@ -11,6 +11,7 @@ import msgspec
 
 from strata.rules import codes
 
+_KEYS = frozenset({"exclude", "disable", "trusted-imports"})
 CODES = frozenset(value for name, value in vars(codes).items() if name.isupper())
 
 
@@ -22,11 +23,18 @@ class SettingsWrong(Exception):
         super().__init__(text)
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`exclude`: patterns of files and folders that are left out, below the folder of the file. `disable`: codes that are not told."""
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """`[tool.strata]`.
+
+    Attributes:
+        exclude: patterns of files and folders that are left out, below the folder of the file.
+        disable: codes that are not told.
+        trusted_imports: packages that may be imported while tools are read from source.
+    """
 
     exclude: tuple[str, ...] = ()
     disable: tuple[str, ...] = ()
+    trusted_imports: tuple[str, ...] = ()
     folder: Path = Path()
     """Where the file lies; not a setting."""
 
@@ -60,8 +68,8 @@ def _settings(table: object, file: Path) -> Settings:
     if not isinstance(table, dict):
         raise SettingsWrong(f"{file}: [tool.strata] is a table")
     given = cast("Mapping[str, Any]", table)
-    if unknown := sorted(given.keys() - {"exclude", "disable"}):
-        raise SettingsWrong(f"{file}: [tool.strata] has the unknown key '{unknown[0]}'", hint="its keys are exclude and disable")
+    if unknown := sorted(given.keys() - _KEYS):
+        raise SettingsWrong(f"{file}: [tool.strata] has the unknown key '{unknown[0]}'", hint="its keys are exclude, disable and trusted-imports")
     try:
         settings = msgspec.convert({**given}, Settings)
     except msgspec.ValidationError as error:
