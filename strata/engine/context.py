@@ -17,6 +17,7 @@ import msgspec
 from strata.checkpoint.record import DecisionRecord
 from strata.engine import once
 from strata.engine.asking import Asking
+from strata.engine.calling import CallSite
 from strata.engine.doing import doing_once
 from strata.engine.interrupt import Scope
 from strata.engine.kept import ONCE
@@ -50,6 +51,7 @@ class NodeContext(Context):
         "_recoveries",
         "_run",
         "_scope",
+        "_site",
         "asking",
         "unkept",
     )
@@ -70,6 +72,7 @@ class NodeContext(Context):
         self.asking: Asking | None = None
         self.unkept: list[asyncio.Task[None]] = []
         self._open = True
+        self._site: CallSite | None = None
         self._puts: set[Future[None]] | None = None
         self._loop = asyncio.get_running_loop()
 
@@ -83,6 +86,13 @@ class NodeContext(Context):
             put.cancel()
         for keeping in self.unkept:
             await keeping
+
+    @property
+    def site(self) -> CallSite:
+        """Where this attempt calls tools and models from, for the rooms that know them."""
+        if self._site is None:
+            self._site = CallSite(self._run, self._name, self.path)
+        return self._site
 
     @property
     def thread_id(self) -> str:

@@ -20,7 +20,9 @@ class _SilentSpan:
 
 
 class _Silent:
-    def span(self, name: str, attributes: Mapping[str, Value], /, *, kind: SpanKind = "internal") -> AbstractContextManager[Span]:
+    def span(
+        self, name: str, attributes: Mapping[str, Value], /, *, kind: SpanKind = "internal", within: Span | None = None
+    ) -> AbstractContextManager[Span]:
         return _NOWHERE
 
     def record(self, metric: Metric, value: float, labels: Mapping[str, str], /) -> None: ...

@@ -86,7 +86,7 @@ class Watch:
         self.run_id = run_id
         self._clock = clock
         self._deliver = deliver
-        self._measured = instrument is not None
+        self.instrument = instrument
         self._instrument: Instrument = SILENT if instrument is None else instrument
         self._sequence = 0
         self._latest = 0.0
@@ -96,6 +96,7 @@ class Watch:
         self._is_over = False
         self._span: Span = SILENT_SPAN
         self._nodes: dict[str, NodeWatch] = {}
+        self._branches: dict[str, Span] = {}
 
     def emit(self, event: RunEvent) -> None:
         """Record that `event` has happened; its envelope is filled in. What comes after the run's end is dropped."""
@@ -111,7 +112,7 @@ class Watch:
             sequence=self._sequence,
             timestamp=datetime.fromtimestamp(self._latest, UTC),
         )
-        if self._measured:
+        if self.instrument is not None:
             self._measure(stamped)
         if self._deliver is not None:
             self._deliver(stamped)
@@ -192,8 +193,17 @@ class Watch:
         """Around a branch or an item; `attempt` is the group's."""
         attributes = {**self.attributes(), "strata.node.path": path, "strata.attempt": attempt}
         with self._instrument.span(path, attributes) as span:
-            self.emit(BranchStarted(node_path=path, attempt=attempt))
-            yield BranchWatch(self, path, attempt, span)
+            self._branches[path] = span
+            try:
+                self.emit(BranchStarted(node_path=path, attempt=attempt))
+                yield BranchWatch(self, path, attempt, span)
+            finally:
+                del self._branches[path]
+
+    def span_at(self, path: str) -> Span | None:
+        """The span of the attempt or the branch that runs there: what its calls lie below, wherever they are made."""
+        node = self._nodes.get(path)
+        return self._branches.get(path) if node is None else node.attempt_span
 
     def attributes(self) -> dict[str, Value]:
         """What every span of the run carries."""

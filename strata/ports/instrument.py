@@ -35,10 +35,13 @@ class Instrument(Protocol):
     may raise or wait.
     """
 
-    def span(self, name: str, attributes: Mapping[str, Value], /, *, kind: SpanKind = "internal") -> AbstractContextManager[Span]:
+    def span(
+        self, name: str, attributes: Mapping[str, Value], /, *, kind: SpanKind = "internal", within: Span | None = None
+    ) -> AbstractContextManager[Span]:
         """A span that is current while the context is entered: in the task that entered it, in tasks made there, on worker threads.
 
-        Its parent is what is current then. It ends with the context; an error that passes through is no status.
+        Its parent is what is current then; where nothing is, `within`, if that is given. It ends with the context; an error that
+        passes through is no status.
         """
         ...
 

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TypeAlias
 
 from opentelemetry import metrics, trace
+from opentelemetry.context import Context
 from opentelemetry.trace import Status, StatusCode
 
 from strata.ports.instrument import Span, SpanKind, Value
@@ -31,8 +32,10 @@ class OpenTelemetryInstrument:
         self._meter = metrics.get_meter(SCOPE, meter_provider=meter_provider)
         self._recorders: dict[str, _Record] = {}
 
-    def span(self, name: str, attributes: Mapping[str, Value], /, *, kind: SpanKind = "internal") -> AbstractContextManager[Span]:
-        return self._entered(name, attributes, trace.SpanKind.CLIENT if kind == "client" else trace.SpanKind.INTERNAL)
+    def span(
+        self, name: str, attributes: Mapping[str, Value], /, *, kind: SpanKind = "internal", within: Span | None = None
+    ) -> AbstractContextManager[Span]:
+        return self._entered(name, attributes, trace.SpanKind.CLIENT if kind == "client" else trace.SpanKind.INTERNAL, _around(within))
 
     def record(self, metric: Metric, value: float, labels: Mapping[str, str], /) -> None:
         recorder = self._recorders.get(metric.name)
@@ -41,9 +44,10 @@ class OpenTelemetryInstrument:
         recorder(value, labels)
 
     @contextmanager
-    def _entered(self, name: str, attributes: Mapping[str, Value], kind: trace.SpanKind) -> Generator[Span]:
+    def _entered(self, name: str, attributes: Mapping[str, Value], kind: trace.SpanKind, around: Context | None) -> Generator[Span]:
         started = self._tracer.start_as_current_span(
             name,
+            around,
             kind=kind,
             attributes=dict(attributes),
             record_exception=False,  # what a failure is, and whether it is one, the engine says
@@ -64,9 +68,19 @@ class OpenTelemetryInstrument:
                 return meter.create_histogram(name, unit=unit, description=text, explicit_bucket_boundaries_advisory=boundaries).record
 
 
+def _around(within: Span | None) -> Context | None:
+    """Where the parent of a new span is found: None is what is current, and that goes before `within`."""
+    if not isinstance(within, _OpenSpan) or trace.get_current_span().get_span_context().is_valid:
+        return None
+    return within.as_parent()
+
+
 class _OpenSpan:
     def __init__(self, span: trace.Span) -> None:
         self._span = span
+
+    def as_parent(self) -> Context:
+        return trace.set_span_in_context(self._span)
 
     def rename(self, name: str, /) -> None:
         self._span.update_name(name)
