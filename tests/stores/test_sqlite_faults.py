@@ -284,10 +284,36 @@ async def test_a_log_that_cannot_be_read_is_not_passed_over(open_folder: Path) -
     assert "as a user who may write to the folder" in str(error.hint)
 
 
-async def test_a_closed_file_of_an_older_build_says_so_where_nothing_may_be_written(open_folder: Path) -> None:
-    told(open_folder / "t.db", f"{SCHEMA}; PRAGMA journal_mode = WAL; INSERT INTO strata_schema_version VALUES ('checkpoints', 1)")
-    with without_rights(open_folder), pytest.raises(DatabaseOlder, match="is at checkpoints schema version 1, and this build needs 2"):
-        await SqliteStore(open_folder / "t.db").load("t")
+OLDER = {
+    0: "DROP TABLE checkpoint_leases; DROP TABLE checkpoint_blobs",
+    1: "DROP TABLE checkpoint_blobs; INSERT INTO strata_schema_version VALUES ('checkpoints', 1)",
+}
+"""What makes the layout one of an older build, by its version."""
+
+
+@pytest.mark.parametrize("version", OLDER)
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+@pytest.mark.parametrize("what", ["t.db", "."])
+async def test_a_file_of_an_older_build_says_so_where_nothing_may_be_written(open_folder: Path, what: str, mode: str, version: int) -> None:
+    path = open_folder / "t.db"
+    told(path, f"PRAGMA journal_mode = {mode}; {SCHEMA}; {OLDER[version]}")
+    path.chmod(0o666)
+    with (
+        without_rights(open_folder / what),
+        pytest.raises(DatabaseOlder, match=f"is at checkpoints schema version {version}, and this build needs 2"),
+    ):
+        await SqliteStore(path).load("t")
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+@pytest.mark.parametrize("what", ["t.db", "."])
+async def test_a_file_without_checkpoints_is_read_only_and_not_older(open_folder: Path, what: str, mode: str) -> None:
+    path = open_folder / "t.db"
+    told(path, f"PRAGMA journal_mode = {mode}; CREATE TABLE checkpoints (thread_id, checkpoint)")
+    with without_rights(open_folder / what):
+        error = await refusal(SqliteStore(path))
+    assert not isinstance(error, DatabaseOlder)
+    assert "is read-only" in str(error)
 
 
 def test_a_file_on_a_disk_without_writing_is_read(small_disk: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from strata.checkpoint.record import Checkpoint, WaitRecord
-from strata.errors import DatabaseNewer, OptionRefused
+from strata.errors import DatabaseNewer, OptionRefused, StoreError
 from strata.graph.identity import Identity
 from strata.ports.checkpoints import ThreadQuery
 from strata.stores.sqlite import SqliteStore
@@ -157,6 +157,50 @@ async def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path) -> Non
     assert any(str(path) in note for note in refused.value.__notes__)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["newer.db"]
+
+
+# Files of others
+
+
+async def test_an_applications_own_tables_and_ours_share_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "app.db"
+    told(path, "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT); CREATE INDEX by_name ON users (name); INSERT INTO users VALUES (1, 'ann')")
+    theirs = objects_of(path)
+    async with SqliteStore(path) as store:
+        await store.save(record("t"))
+        with opened(path) as application:
+            application.execute("INSERT INTO users VALUES (2, 'bob')")
+        assert await store.save(record("t")) == 1
+    assert asked(path, "SELECT name FROM users") == [("ann",), ("bob",)]
+    assert objects_of(path).items() >= theirs.items()
+
+
+GEOPACKAGE = 0x47504B47
+
+
+async def test_a_file_in_the_format_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "map.gpkg"
+    told(path, f"CREATE TABLE gpkg_contents (table_name); PRAGMA application_id = {GEOPACKAGE}")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"map\.gpkg' is in the format of another program: its application_id is 0x47504b47") as refused:
+        await SqliteStore(path).load("t")
+    assert "a file of its own" in str(refused.value.hint)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["map.gpkg"]
+
+
+@pytest.mark.parametrize("made_by_an_engine", [SCHEMA, "CREATE TABLE history_records (session_id TEXT NOT NULL)"])
+async def test_an_application_may_mark_a_file_that_an_engine_has_used(tmp_path: Path, made_by_an_engine: str) -> None:
+    told(tmp_path / "t.db", f"{made_by_an_engine}; PRAGMA application_id = {GEOPACKAGE}")
+    async with SqliteStore(tmp_path / "t.db") as store:
+        assert await store.save(record("t")) == 0
+
+
+async def test_an_application_may_mark_a_file_before_anybody_uses_it(tmp_path: Path) -> None:
+    told(tmp_path / "t.db", f"PRAGMA application_id = {GEOPACKAGE}")
+    async with SqliteStore(tmp_path / "t.db") as store:
+        assert await store.save(record("t")) == 0
+    assert asked(tmp_path / "t.db", "PRAGMA application_id") == [(GEOPACKAGE,)]
 
 
 async def test_sq1_each_field_stands_in_its_column(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
+from strata.errors import StoreError
 from strata.stores.sqlite import faults, migration, standing, statements
 from strata.stores.sqlite.thread import DatabaseThread
 
@@ -39,6 +40,7 @@ class Database:
             sqlite3.Error: the file cannot be opened, read, or brought up to date.
             DatabaseNewer: a newer build made it; nothing was changed.
             DatabaseOlder: an older build made it, and it may only be read.
+            StoreError: it is in the format of another program.
         """
         thread = DatabaseThread()
         return thread.start(lambda: _open(path, thread, durability, busy_timeout))
@@ -106,6 +108,7 @@ def _connect_for_thread(path: Path, durability: Durability, busy_timeout: float)
     connection = _connect(path, durability, busy_timeout=busy_timeout)
     try:
         if not migration.is_blank(connection):  # refuses a newer database and another program's, before anything is touched
+            _refuse_format_of_another_program(path, connection)
             migration.bring_up_to_date(connection)
         _set_write_ahead(path, durability, busy_timeout)
         migration.bring_up_to_date(connection)
@@ -114,6 +117,15 @@ def _connect_for_thread(path: Path, durability: Durability, busy_timeout: float)
         raise
     connection.text_factory = bytes  # one text that is not UTF-8 must not hide the rows around it
     return connection
+
+
+def _refuse_format_of_another_program(path: Path, connection: sqlite3.Connection) -> None:
+    mark = migration.format_of_another_program(connection)
+    if mark is not None:
+        raise StoreError(
+            f"the database '{path}' is in the format of another program: its application_id is {mark & 0xFFFF_FFFF:#010x}, and no engine has used it",
+            hint="give the store a file of its own; if the program is yours, have it set application_id when the store has made its tables",
+        )
 
 
 def connect_in_place(path: Path, durability: Durability, busy_timeout: float) -> sqlite3.Connection:

@@ -13,6 +13,11 @@ def is_busy(error: Exception) -> bool:
     return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
+def forbids_writing(error: Exception) -> bool:
+    """Whether this user may not write to the file, or to the folder where its journal goes."""
+    return _code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+
+
 def keeps_from_writing(error: Exception) -> bool:
     """Whether the file can be read all the same."""
     return is_busy(error) or _code(error) == sqlite3.SQLITE_READONLY

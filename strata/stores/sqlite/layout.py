@@ -10,6 +10,9 @@ COMPONENT: Final = "checkpoints"
 ANYTHING: Final = "SELECT 1 FROM sqlite_master LIMIT 1"
 """Whether the file holds a table, of whatever program."""
 
+OF_THE_ENGINES: Final = ("strata_schema_version", "checkpoints", "history_records")
+"""Tables of which one is in every file that an engine has used, whatever it keeps there."""
+
 VERSIONS: Final = """CREATE TABLE IF NOT EXISTS strata_schema_version (
     component TEXT NOT NULL PRIMARY KEY,
     version   INTEGER NOT NULL

@@ -4,20 +4,63 @@ from __future__ import annotations
 
 import sqlite3
 
-from strata.errors import DatabaseNewer
-from strata.stores.sqlite import layout, statements
+from strata.errors import DatabaseNewer, DatabaseOlder
+from strata.stores.sqlite import faults, layout, statements
 
 
 def bring_up_to_date(connection: sqlite3.Connection, steps: layout.Steps = layout.STEPS) -> None:
     """Create or complete the tables, in one immediate transaction; a database that is current is not locked at all.
 
-    Whoever comes second waits for the first and finds its work done. Safe on every older layout, and to repeat.
+    Whoever comes second waits for the first and finds its work done. Safe on every older layout, and to repeat. Tables of
+    an application's own are left as they are.
 
     Raises:
         DatabaseNewer: a newer build made the layout; nothing was changed.
+        DatabaseOlder: an older build made it, and the file may not be written to.
     """
     if version_of(connection, steps) == max(steps):
         return
+    try:
+        _migrate_at_once(connection, steps)
+    except sqlite3.OperationalError as error:
+        if faults.forbids_writing(error):
+            refuse_older(connection, steps)
+        raise
+
+
+def refuse_older(connection: sqlite3.Connection, steps: layout.Steps = layout.STEPS) -> None:
+    """Refuse a log that nobody may bring up to date here; a file without one is no older layout.
+
+    Raises:
+        DatabaseOlder: an older build made it.
+        DatabaseNewer: a newer build made it.
+    """
+    known, found = max(steps), version_of(connection, steps)
+    if found < known and has_log(connection):
+        raise DatabaseOlder(
+            f"database is at {layout.COMPONENT} schema version {found}, and this build needs {known}: nothing can be changed here",
+            hint="open it once as a user who may write to the file and its folder",
+        )
+
+
+def has_log(connection: sqlite3.Connection) -> bool:
+    """Whether the file has the engines' table of checkpoints, of whatever version."""
+    return connection.execute(statements.HAS_LOG).fetchone() is not None
+
+
+def format_of_another_program(connection: sqlite3.Connection) -> int | None:
+    """What another program has marked the file with as one in a format of its own, if none of the engines' tables is in it.
+
+    SQLite's `application_id` is for that; no engine sets one. Without it the tables of others say nothing: an application
+    may keep its own and ours in one file.
+    """
+    ((mark,),) = connection.execute(statements.APPLICATION_ID).fetchall()
+    if not mark or any(_columns(connection, table) for table in layout.OF_THE_ENGINES):
+        return None
+    return int(mark)
+
+
+def _migrate_at_once(connection: sqlite3.Connection, steps: layout.Steps) -> None:
     connection.execute(statements.BEGIN)
     try:
         _migrate(connection, steps)

@@ -13,8 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from strata.errors import DatabaseOlder, StoreError
-from strata.stores.sqlite import layout, migration
+from strata.errors import StoreError
+from strata.stores.sqlite import migration
 
 T = TypeVar("T")
 
@@ -61,10 +61,11 @@ def connect(path: Path) -> sqlite3.Connection:
 
     Raises:
         DatabaseNewer, DatabaseOlder: another build made the tables, and nobody may bring them up to date here.
+        StoreError: there are no tables, and nobody may make them here.
     """
     connection = _connect(path, is_closed=True)
     try:
-        _refuse_older(connection)
+        _refuse_what_must_be_changed(path, connection)
     except BaseException:
         connection.close()
         raise
@@ -99,12 +100,11 @@ def _connect(path: Path, *, is_closed: bool) -> sqlite3.Connection:
     return connection
 
 
-def _refuse_older(connection: sqlite3.Connection) -> None:
-    known, found = max(layout.STEPS), migration.version_of(connection)
-    if found < known:
-        raise DatabaseOlder(
-            f"database is at {layout.COMPONENT} schema version {found}, and this build needs {known}: nothing can be changed here",
-            hint="open it once as a user who may write to the file and its folder",
+def _refuse_what_must_be_changed(path: Path, connection: sqlite3.Connection) -> None:
+    migration.refuse_older(connection)
+    if not migration.has_log(connection):
+        raise StoreError(
+            f"the database '{path}' is read-only, and holds no checkpoints", hint="this user needs write permission on the file and on its folder"
         )
 
 

@@ -11,10 +11,12 @@ ROLLBACK: Final = "ROLLBACK"
 # Opening
 
 COLUMNS_OF: Final = "SELECT name FROM pragma_table_info(?)"
+HAS_LOG: Final = "SELECT 1 FROM pragma_table_info('checkpoints') WHERE name = 'frozen_state'"  # others have a table of that name too
 VERSION_OF: Final = "SELECT version FROM strata_schema_version WHERE component = ?"
 RECORD_VERSION: Final = """
 INSERT INTO strata_schema_version (component, version) VALUES (?, ?)
 ON CONFLICT (component) DO UPDATE SET version = excluded.version"""
+APPLICATION_ID: Final = "PRAGMA application_id"
 WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 WAIT_FOR_NOBODY: Final = "PRAGMA busy_timeout = 0"
 WAIT_A_MOMENT: Final = "PRAGMA busy_timeout = 250"  # ms, for others to let go of a file whose journal mode is to change

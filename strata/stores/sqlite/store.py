@@ -42,6 +42,9 @@ class SqliteStore(StoreBase):
 
     Where it may not be written, a file is read all the same, and what would write is a `StoreError`.
 
+    An application may keep its own tables in the same file: they are left as they are, and ours are added. A file that
+    carries a program's mark (`PRAGMA application_id`) and no table of an engine is refused, and left as it is.
+
     `async with store:` opens and closes it. Without, it opens on first use; `await store.close()` then closes it.
     """
 
