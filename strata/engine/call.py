@@ -12,7 +12,7 @@ from strata.engine.interrupt import Interrupt
 from strata.engine.level import Level
 from strata.engine.plan import HandlerPlan, NodePlan
 from strata.engine.run import Run
-from strata.engine.stream import StreamEvent
+from strata.engine.stream import Channel, StreamEvent
 from strata.errors import NodeTimedOut, Pause, PauseSwallowed
 
 T = TypeVar("T")
@@ -110,13 +110,22 @@ async def interruptible(interrupt: Interrupt, work: Awaitable[T]) -> T:
 
 
 async def emit(run: Run, level: Level, event: StreamEvent) -> None:
-    """Hand an event to the run's reader, waiting for room until the level is stopped; then it is dropped (strata-execution.md 8)."""
-    assert run.channel is not None
+    """Hand an event to the run's reader, waiting for room until the level is stopped; then it goes past the limit."""
+    (await room_for(run, level, event)).put_past_the_limit(event)
+
+
+async def room_for(run: Run, level: Level, event: StreamEvent) -> Channel:
+    """Where the event goes, as soon as there is room for it or the level is stopped."""
+    channel = run.channel
+    assert channel is not None
+    if level.scope.reason is not None:
+        return channel
     try:
-        await interruptible(level.interrupt, run.channel.put(event))
+        await interruptible(level.interrupt, channel.room_for(event))
     except asyncio.CancelledError:
         if level.interrupt.abandoned or level.scope.reason is None:
             raise
     finally:
         if level.interrupt.sent:
             level.interrupt.settle()
+    return channel

@@ -6,7 +6,6 @@ import logging
 from typing import Any, assert_never
 
 from strata.checkpoint.record import Checkpoint
-from strata.engine.call import emit
 from strata.engine.decide.failure import Failure
 from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.level import Level
@@ -41,8 +40,9 @@ async def conclude(run: Run, level: Level, ending: Ending) -> Outcome[Any]:
     if run.progress is not None and level.kept.parts:  # the record has taken the place of those on which they lay
         await run.progress.keep(level.kept.parts)
     if run.channel is not None:
-        path = "/".join(record.waiting_at)
-        await emit(run, level, Committed(path=path, attempt=level.attempt_at(level.at), record=run.recorder.sequence, status=record.status))
+        path, attempt = "/".join(record.waiting_at), level.attempt_at(level.at)
+        run.channel.lift_limit()
+        run.channel.put_now(Committed(path=path, attempt=attempt, record=run.recorder.sequence, status=record.status))
     return outcome_of(run, level, ending, record)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from math import floor
 from typing import Any
 
-from strata.engine.interrupt import Scope
+from strata.engine.interrupt import Scope, StopReason
 from strata.engine.progress import Progress
 from strata.engine.recorder import Recorder
 from strata.engine.stamp import Stamp
@@ -83,6 +83,12 @@ class Run:
         self.is_followed = watch is not None or channel is not None
         self._second = floor(clock.time())
         self._stamp = Stamp(thread_id, self._recorded, wire_time(self._second))
+
+    def stop(self, reason: StopReason) -> None:
+        """Tell the run to stop: its handlers are cancelled, and nobody waits for its reader any more."""
+        self.scope.stop(reason)
+        if self.channel is not None:
+            self.channel.lift_limit()
 
     def stamp(self) -> Stamp:
         """What records of this moment have in common. It is one value for a whole second, the finest that their times are."""

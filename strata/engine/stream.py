@@ -70,7 +70,10 @@ class Committed(StreamEvent, frozen=True, kw_only=True):
 
 
 class Channel:
-    """The buffer. A full one makes producers wait, or drops what handlers send where `overflow` says so; nobody waits once it is closed."""
+    """The buffer. A full one makes producers wait, or drops what handlers send where `overflow` says so.
+
+    Nobody waits once it is closed, nor once the run's end is certain: what is still said then goes past the limit.
+    """
 
     def __init__(self, *, overflow: Overflow, select: Collection[type[StreamEvent]] | None) -> None:
         self._queue: asyncio.Queue[StreamEvent | None] = asyncio.Queue()
@@ -79,6 +82,7 @@ class Channel:
         self._select = tuple(select) if select is not None else (StreamEvent,)
         self._sent = 0
         self._closed = False
+        self._is_limited = True
         self.started = asyncio.Event()
         """Set when every refusal is behind the run."""
 
@@ -87,21 +91,33 @@ class Channel:
 
         What is no longer `is_open` when there is room is dropped: the attempt that it comes from is over.
         """
-        waits = isinstance(event, self._select) and not (self._drops and isinstance(event, Token | Diagnostic))
-        while waits and self._is_full and not self._closed:
-            await self._a_place()
-        if self._closed:
+        await self.room_for(event)
+        if not self._is_limited:
             await asyncio.sleep(0)  # or a handler that does nothing but talk would never hear that its run was abandoned
         if is_open():
             self.put_now(event)
         else:
             self._let_one_in()
 
+    async def room_for(self, event: StreamEvent) -> None:
+        """Wait until `event` can be handed over, if it is of those that wait."""
+        waits = isinstance(event, self._select) and not (self._drops and isinstance(event, Token | Diagnostic))
+        while waits and self._is_full:
+            await self._a_place()
+
     def put_now(self, event: StreamEvent) -> None:
         """Hand over what the loop's own thread cannot wait with: a sync handler that runs in place. Without room it is dropped."""
-        self._sent += 1  # here, so that events come in the order of their numbers
-        if not self._closed and isinstance(event, self._select) and not self._is_full:
-            self._queue.put_nowait(msgspec.structs.replace(event, sequence=self._sent))
+        self._hand_over(event, drops=self._is_full)
+
+    def put_past_the_limit(self, event: StreamEvent) -> None:
+        """Hand over what is neither waited with nor dropped."""
+        self._hand_over(event, drops=False)
+
+    def lift_limit(self) -> None:
+        """The run has been told to stop, or has written its last record: a reader who does not read holds up nothing of it any more."""
+        self._is_limited = False
+        while self._waiting:
+            self._let_one_in()
 
     async def finish(self) -> None:
         """No more events; readers end after those that are buffered."""
@@ -114,18 +130,23 @@ class Channel:
         while not self._queue.empty():
             self._queue.get_nowait()
         self._queue.put_nowait(None)
-        while self._waiting:
-            self._let_one_in()
+        self.lift_limit()
 
     async def __aiter__(self) -> AsyncIterator[StreamEvent]:
         while (event := await self._queue.get()) is not None:
-            self._let_one_in()
+            if not self._is_full:
+                self._let_one_in()
             yield event
         self._queue.put_nowait(None)  # for the next reader, who would wait for ever
 
     @property
     def _is_full(self) -> bool:
-        return self._queue.qsize() >= ROOM
+        return self._is_limited and self._queue.qsize() >= ROOM
+
+    def _hand_over(self, event: StreamEvent, *, drops: bool) -> None:
+        self._sent += 1  # here, so that events come in the order of their numbers
+        if isinstance(event, self._select) and not drops and not self._closed:
+            self._queue.put_nowait(msgspec.structs.replace(event, sequence=self._sent))
 
     async def _a_place(self) -> None:
         place = asyncio.get_running_loop().create_future()
@@ -133,10 +154,10 @@ class Channel:
         try:
             await place
         except asyncio.CancelledError:
-            if place.cancelled():
-                self._waiting.remove(place)
-            else:
+            if not place.cancelled():
                 self._let_one_in()
+            elif place in self._waiting:  # nobody has passed it over meanwhile
+                self._waiting.remove(place)
             raise
 
     def _let_one_in(self) -> None:

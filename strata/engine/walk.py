@@ -10,7 +10,7 @@ import msgspec
 
 from strata.checkpoint.record import Checkpoint
 from strata.engine.attempts import attempts
-from strata.engine.call import emit
+from strata.engine.call import emit, room_for
 from strata.engine.decide.failure import Failure, judge_at_end
 from strata.engine.decide.routing import FINISH, Step, next_step
 from strata.engine.decide.waiting import wait_of
@@ -92,8 +92,12 @@ async def _may_not_start(run: Run, level: Level) -> Ending | None:
 
 async def _announced(run: Run, level: Level, node: NodePlan) -> Stopped | None:
     """Tell the reader that the node starts; a stop that comes while the reader is waited for keeps it from starting."""
-    await emit(run, level, NodeStarted(path=level.path_of(node), attempt=1, node=node.name))
-    return None if level.scope.reason is None or level.inside is not None else Stopped(level.scope.reason)
+    event = NodeStarted(path=level.path_of(node), attempt=1, node=node.name)
+    channel = await room_for(run, level, event)
+    if level.scope.reason is not None and level.inside is None:
+        return Stopped(level.scope.reason)
+    channel.put_past_the_limit(event)
+    return None
 
 
 async def _announce_end(run: Run, level: Level, node: NodePlan) -> None:

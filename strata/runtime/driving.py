@@ -40,7 +40,7 @@ async def drive(frame: Frame, run: Run, level: Level, first: First) -> Outcome[A
         ThreadChanged: somebody else wrote first; nothing was written and no node has run.
     """
     with frame.stoppable(run):
-        async with frame.leased(run.scope):
+        async with frame.leased(run):
             run.recorder.save = frame.save
             stored_at = () if first.record is None else first.record.waiting_at
             try:

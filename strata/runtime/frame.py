@@ -141,21 +141,21 @@ class Frame:
         if due is not None:
             left = due - clock.monotonic()
             if left > 0:
-                timer = clock.call_later(left, lambda: run.scope.stop("deadline"))
+                timer = clock.call_later(left, lambda: run.stop("deadline"))
             else:
-                run.scope.stop("deadline")
+                run.stop("deadline")
         try:
-            with self.operations.active.listed(self.thread_id, lambda: run.scope.stop("requested")):
+            with self.operations.active.listed(self.thread_id, lambda: run.stop("requested")):
                 yield
         finally:
             if timer is not None:
                 timer.cancel()
 
     @asynccontextmanager
-    async def leased(self, scope: Scope | None) -> AsyncGenerator[None]:
+    async def leased(self, run: Run | None = None) -> AsyncGenerator[None]:
         """While in the block, the thread is this call's alone, and its saves go under the lease; without a lease nothing.
 
-        Losing it stops `scope`.
+        Losing it stops `run`.
 
         Raises:
             LeaseHeld: somebody else has the thread; nothing was written.
@@ -169,8 +169,8 @@ class Frame:
         def lost() -> None:
             if self.watch is not None and keeper is not None:
                 self.watch.emit(LeaseLost(owner=keeper.held.owner, token=keeper.held.token))
-            if scope is not None:
-                scope.stop("lease_lost")
+            if run is not None:
+                run.stop("lease_lost")
 
         try:
             keeper = await LeaseKeeper.acquire(self.operations.store, self.thread_id, lease, clock=self.operations.clock, on_lost=lost)

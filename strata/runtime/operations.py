@@ -315,7 +315,7 @@ class Operations:
         record = ended(found.checkpoint, metadata=metadata, reason=reason, by=by, now=wire_time(self.clock.time()))
         recorder = Recorder(frame.save, sequence=found.sequence, watch=frame.watch)
         try:
-            async with frame.leased(None):
+            async with frame.leased():
                 recorder.save = frame.save
                 await recorder.append(record)
         except Superseded as error:

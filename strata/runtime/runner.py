@@ -240,7 +240,8 @@ class Runner(Generic[S]):
         """`run`, with its events to read: `async with runner.stream(...) as events`.
 
         `select` are the kinds of events wanted (None: all). A full buffer (1,024) makes the run wait, or loses tokens
-        and diagnostics with `overflow="drop"`.
+        and diagnostics with `overflow="drop"`. A run that has been told to stop, or has written its last record, waits for
+        no reader: what it still says goes past the limit.
         """
 
         async def start(channel: Channel) -> Outcome[S]:
