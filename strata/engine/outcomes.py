@@ -17,7 +17,10 @@ FailureKind: TypeAlias = Literal["transient", "fatal", "hop_limit"]
 
 
 class _Stated(msgspec.Struct, Generic[S], frozen=True):
-    """`state` is positional here and the rest keyword-only below, so that `case Completed(essay)` works and type-checks."""
+    """`state` is positional here and the rest keyword-only below, so that `case Completed(essay)` works and type-checks.
+
+    Fields stand in classes of their own: of one that is `kw_only` itself pyrefly does not know that `state` is positional.
+    """
 
     state: S
 
@@ -34,7 +37,15 @@ class Completed(_Outcome[S], frozen=True):
         return self.state
 
 
-class Interrupted(_Outcome[S], frozen=True, kw_only=True):
+class _Waiting(_Outcome[S], frozen=True, kw_only=True):
+    suspended_node: str
+    next_node: str | None
+    waiting_at: tuple[str, ...]
+    wait: WaitingFor | None = None
+    questions: tuple[Question, ...] = ()
+
+
+class Interrupted(_Waiting[S], frozen=True):
     """The thread waits for an answer.
 
     Attributes:
@@ -45,12 +56,6 @@ class Interrupted(_Outcome[S], frozen=True, kw_only=True):
         questions: what the node there has asked with `ctx.interrupt`.
     """
 
-    suspended_node: str
-    next_node: str | None
-    waiting_at: tuple[str, ...]
-    wait: WaitingFor | None = None
-    questions: tuple[Question, ...] = ()
-
     def unwrap(self) -> NoReturn:
         """Raises RunInterrupted."""
         raise RunInterrupted(
@@ -59,7 +64,17 @@ class Interrupted(_Outcome[S], frozen=True, kw_only=True):
         )
 
 
-class Failed(_Outcome[S], frozen=True, kw_only=True):
+class _Faulty(_Outcome[S], frozen=True, kw_only=True):
+    node: str
+    path: str
+    message: str
+    kind: FailureKind
+    attempts: int
+    retry_after: float | None = None
+    error: BaseException | None = None
+
+
+class Failed(_Faulty[S], frozen=True):
     """A node failed for good; the thread can be resumed at it.
 
     Attributes:
@@ -70,27 +85,27 @@ class Failed(_Outcome[S], frozen=True, kw_only=True):
         error: the exception itself, None for what another process did.
     """
 
-    node: str
-    path: str
-    message: str
-    kind: FailureKind
-    attempts: int
-    retry_after: float | None = None
-    error: BaseException | None = None
-
     def unwrap(self) -> NoReturn:
         """Raises RunFailed from the node's own error."""
         raise RunFailed(f"thread '{self.thread_id}' failed at node '{self.path}': {self.message}") from self.error
 
 
-class HopLimitExceeded(Failed[S], frozen=True, kw_only=True):
-    """`hops` nodes ran at a level that allows `limit`; `node` is the one that was refused."""
-
+class _Exceeding(Failed[S], frozen=True, kw_only=True):
     hops: int
     limit: int
 
 
-class Cancelled(_Outcome[S], frozen=True, kw_only=True):
+class HopLimitExceeded(_Exceeding[S], frozen=True):
+    """`hops` nodes ran at a level that allows `limit`; `node` is the one that was refused."""
+
+
+class _Stopped(_Outcome[S], frozen=True, kw_only=True):
+    node: str
+    reason: CancelReason
+    stopped_at: tuple[str, ...]
+
+
+class Cancelled(_Stopped[S], frozen=True):
     """The thread was stopped.
 
     Attributes:
@@ -99,10 +114,6 @@ class Cancelled(_Outcome[S], frozen=True, kw_only=True):
         reason: `requested` (runner.cancel), `deadline`, `ended` (runner.end), `superseded` (another run appended to the
             thread: nothing more was written).
     """
-
-    node: str
-    reason: CancelReason
-    stopped_at: tuple[str, ...]
 
     def unwrap(self) -> NoReturn:
         """Raises RunCancelled."""
