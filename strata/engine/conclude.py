@@ -42,7 +42,7 @@ async def conclude(run: Run, level: Level, ending: Ending) -> Outcome[Any]:
     if run.channel is not None:
         path, attempt = "/".join(record.waiting_at), level.attempt_at(level.at)
         run.channel.lift_limit()
-        run.channel.put_now(Committed(path=path, attempt=attempt, record=run.recorder.sequence, status=record.status))
+        run.channel.put_past_the_limit(Committed(path=path, attempt=attempt, record=run.recorder.sequence, status=record.status))
     return outcome_of(run, level, ending, record)
 
 

@@ -86,7 +86,7 @@ class Channel:
         self.started = asyncio.Event()
         """Set when every refusal is behind the run."""
 
-    async def put(self, event: StreamEvent, *, is_open: Callable[[], bool] = lambda: True) -> None:
+    async def put(self, event: StreamEvent, *, is_open: Callable[[], bool]) -> None:
         """Hand `event` to the reader, waiting for room. Events that were not selected are numbered all the same.
 
         What is no longer `is_open` when there is room is dropped: the attempt that it comes from is over.
@@ -94,15 +94,17 @@ class Channel:
         await self.room_for(event)
         if not self._is_limited:
             await asyncio.sleep(0)  # or a handler that does nothing but talk would never hear that its run was abandoned
-        if is_open():
-            self.put_now(event)
-        else:
+        if not is_open():
             self._let_one_in()
+        elif self._waits_with(event):
+            self.put_past_the_limit(event)
+        else:
+            self.put_now(event)
 
     async def room_for(self, event: StreamEvent) -> None:
         """Wait until `event` can be handed over, if it is of those that wait."""
-        waits = isinstance(event, self._select) and not (self._drops and isinstance(event, Token | Diagnostic))
-        while waits and self._is_full:
+        waits = isinstance(event, self._select) and self._waits_with(event)
+        while waits and self._is_full and self._is_limited:
             await self._a_place()
 
     def put_now(self, event: StreamEvent) -> None:
@@ -141,7 +143,10 @@ class Channel:
 
     @property
     def _is_full(self) -> bool:
-        return self._is_limited and self._queue.qsize() >= ROOM
+        return self._queue.qsize() >= ROOM
+
+    def _waits_with(self, event: StreamEvent) -> bool:
+        return not (self._drops and isinstance(event, Token | Diagnostic))
 
     def _hand_over(self, event: StreamEvent, *, drops: bool) -> None:
         self._sent += 1  # here, so that events come in the order of their numbers

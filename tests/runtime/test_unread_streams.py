@@ -26,6 +26,7 @@ from strata import (
     Token,
     branch,
 )
+from strata.ports.events import RunCompleted, RunEvent
 from strata.runtime.stream import RunStream
 from strata.stores.memory import MemoryStore
 from tests.clocks import HandClock, settle
@@ -43,7 +44,12 @@ class Desk:
         self.clock = HandClock()
         self.store = MemoryStore(clock=self.clock)
         self.runner = Runner(graph.compile(durable=durable), self.store, lease=Lease("worker-1", 30.0), clock=self.clock)
-        self.stream: RunStream[Trail] = self.runner.stream("t", Trail(), deadline=deadline)
+        self.stream: RunStream[Trail] = self.runner.stream("t", Trail(), deadline=deadline, observers=[self._look])
+        self.over = asyncio.Event()
+
+    def _look(self, event: RunEvent) -> None:
+        if isinstance(event, RunCompleted):
+            self.over.set()
 
     async def is_held(self) -> bool:
         return await self.store.get_lease("t") is not None
@@ -95,7 +101,7 @@ async def test_a_run_told_to_stop_ends_and_gives_back_its_lease(
 
 
 async def test_a_thread_of_a_branch_that_waits_for_room_waits_no_longer() -> None:
-    loop, full, ended = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+    loop, full = asyncio.get_running_loop(), asyncio.Event()
 
     def talk(state: Trail, ctx: Context) -> Trail:
         for number in count():
@@ -104,15 +110,14 @@ async def test_a_thread_of_a_branch_that_waits_for_room_waits_no_longer() -> Non
             if ctx.cancelled:
                 break
             ctx.token_sync(str(number))
-        loop.call_soon_threadsafe(ended.set)
         return state
 
     desk = Desk(TALKERS[1](talk))
     async with desk.stream as events:
         await full.wait()
         desk.runner.cancel("t")
-        await ended.wait()
-        await settle()
+        async with asyncio.timeout(5):
+            await desk.over.wait()
         assert not await desk.is_held()
         _ = [event async for event in events]
     assert isinstance(events.outcome, Cancelled)
@@ -140,6 +145,29 @@ async def test_a_clean_up_that_goes_on_talking_comes_to_its_end(words: int) -> N
         assert not await desk.is_held()
         last = [event.text async for event in events if isinstance(event, Token)][-words:]
     assert last == [f"bye {number}" for number in range(words)]
+
+
+async def test_what_may_be_dropped_is_dropped_of_a_run_told_to_stop_too() -> None:
+    said = asyncio.Event()
+
+    async def talk(state: Trail, ctx: Context) -> Trail:
+        try:
+            while True:
+                await ctx.token("word")
+                await asyncio.sleep(0)
+        finally:
+            for _ in range(2 * ROOM):
+                await ctx.token("bye")
+            said.set()
+
+    runner = Runner(steps(("Talk", talk)).compile(), MemoryStore())
+    async with runner.stream("t", Trail(), overflow="drop") as events:
+        await settle()
+        runner.cancel("t")
+        await said.wait()
+        await settle()
+        seen = [type(event) async for event in events]
+    assert seen == [NodeStarted, *[Token] * (ROOM - 1), Committed]
 
 
 async def test_the_lease_goes_back_with_the_last_record_of_whatever_kind() -> None:
