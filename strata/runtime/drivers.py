@@ -11,6 +11,7 @@ from strata.checkpoint.record import Checkpoint
 from strata.engine.decide.admission import require_durable
 from strata.errors import OptionRefused, Refused, StoreError
 from strata.ports import Stored, ThreadSummary
+from strata.runtime.equipment import Equipment
 from strata.runtime.operations import Operations
 from strata.runtime.options import RunOptions, SweepOptions
 from strata.runtime.sweeps import (
@@ -32,12 +33,12 @@ from strata.runtime.sweeps import (
 async def wake_due(operations: Operations, sweep: Sweep, now: datetime | None, options: SweepOptions) -> WakeReport[Any]:
     """Wake what is due at `now`."""
     chosen = _checked(operations, sweep, options)
-    moment = moment_of(now, operations.clock.time())
-    found, unreadable = await find(operations.store, operations.plan.graph, sweep, state="interrupted", due_by=moment)
+    moment = moment_of(now, operations.lent.clock.time())
+    found, unreadable = await find(operations.lent.store, operations.lent.plan.graph, sweep, state="interrupted", due_by=moment)
 
     async def wake(thread: ThreadSummary) -> Woken[Any] | Skipped:
         try:
-            outcome = await operations.wake(thread.thread_id, moment, chosen, channel=None, tenant=_tenant(operations, thread), swept=True)
+            outcome = await operations.wake(thread.thread_id, moment, chosen, channel=None, tenant=_tenant(operations.lent, thread), swept=True)
         except (Refused, StoreError) as error:
             return skipped_because(thread.thread_id, error, changed="another driver woke or ended it first", over="it is no longer due")
         by_timer = thread.wait is not None and thread.wait.kind == "timer"
@@ -60,10 +61,10 @@ async def recover_stale(
     chosen = _checked(operations, sweep, options)
     if max_recoveries is not None and given.whole_number(max_recoveries, "max_recoveries=") < 1:
         raise OptionRefused("max_recoveries must be at least 1")
-    require_durable(operations.plan, durable=operations.durable)
-    moment = moment_of(now, operations.clock.time())
-    before = stale_before(moment, stale_after, has_lease=operations.lease is not None)
-    found, unreadable = await find(operations.store, operations.plan.graph, sweep, state="running", updated_before=before)
+    require_durable(operations.lent.plan, durable=operations.lent.durable)
+    moment = moment_of(now, operations.lent.clock.time())
+    before = stale_before(moment, stale_after, has_lease=operations.lent.lease is not None)
+    found, unreadable = await find(operations.lent.store, operations.lent.plan.graph, sweep, state="running", updated_before=before)
 
     async def recover(thread: ThreadSummary) -> Recovered[Any] | Skipped:
         loaded: list[Checkpoint] = []
@@ -74,7 +75,7 @@ async def recover_stale(
                 loaded.append(stored.checkpoint)
 
         try:
-            outcome = await operations.recover(thread.thread_id, chosen, channel=None, tenant=_tenant(operations, thread), look=look)
+            outcome = await operations.recover(thread.thread_id, chosen, channel=None, tenant=_tenant(operations.lent, thread), look=look)
         except (Refused, StoreError) as error:
             return skipped_because(thread.thread_id, error, changed="another run or recovery got there first", over="it is no longer running")
         [was] = loaded
@@ -97,6 +98,6 @@ def _checked(operations: Operations, sweep: Sweep, options: SweepOptions) -> Run
     return chosen
 
 
-def _tenant(operations: Operations, thread: ThreadSummary) -> str | None:
+def _tenant(lent: Equipment, thread: ThreadSummary) -> str | None:
     """The listed thread's own tenant, for the scheduler."""
-    return None if operations.scheduler is None else thread.metadata.get(operations.scheduler.tenant_key)
+    return None if lent.scheduler is None else thread.metadata.get(lent.scheduler.tenant_key)

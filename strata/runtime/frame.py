@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from strata.engine.decide.admission import Entry
 from strata.engine.interrupt import Interrupt, Scope
@@ -25,22 +25,18 @@ from strata.ports import Stored
 from strata.ports.events import Interrupted as WasInterrupted
 from strata.ports.events import LeaseAcquired, LeaseLost, RunMode, RunStarted
 from strata.ports.progress import Items
+from strata.runtime.equipment import Equipment
 from strata.runtime.leases import LeaseKeeper
 from strata.runtime.observers import watched
 from strata.runtime.options import CheckedOptions
 from strata.runtime.slot_metrics import measured
 
-if TYPE_CHECKING:
-    from strata.runtime.operations import Operations
-
 
 class Frame:
     """Of one call. `watch` is None where nobody watches, and before the call is told of; `queued_for` where there is no scheduler."""
 
-    def __init__(
-        self, operations: Operations, mode: RunMode, thread_id: str, options: CheckedOptions, queued_for: float | None, *, swept: bool
-    ) -> None:
-        self.operations = operations
+    def __init__(self, lent: Equipment, mode: RunMode, thread_id: str, options: CheckedOptions, queued_for: float | None, *, swept: bool) -> None:
+        self.lent = lent
         self.swept = swept
         self.mode: RunMode = mode
         self.thread_id = thread_id
@@ -48,38 +44,38 @@ class Frame:
         self.watch: Watch | None = None
         self.queued_for = queued_for
         self.open = AsyncExitStack()
-        self.save: Save = operations.store.save_if_latest
+        self.save: Save = lent.store.save_if_latest
 
     async def load(self) -> Stored | None:
         """The thread's newest record."""
-        instrument, clock = self.operations.instrument, self.operations.clock
+        instrument, clock = self.lent.instrument, self.lent.clock
         if instrument is None:
-            return await self.operations.store.load_latest(self.thread_id)
+            return await self.lent.store.load_latest(self.thread_id)
         began = clock.monotonic()
-        stored = await self.operations.store.load_latest(self.thread_id)
+        stored = await self.lent.store.load_latest(self.thread_id)
         took = latency("load", None if stored is None else stored.checkpoint.status, clock.monotonic() - began)
         instrument.record(took.metric, took.value, took.labels)
         return stored
 
     async def tell(self) -> None:
         """From here on the call is a run: it has a span, and observers hear of it."""
-        operations, options = self.operations, self.options
-        if not options.observers and operations.instrument is None:
+        lent, options = self.lent, self.options
+        if not options.observers and lent.instrument is None:
             return
         self.watch = await self.open.enter_async_context(
             watched(
                 self.mode,
                 thread_id=self.thread_id,
                 run_id=options.run_id,
-                clock=operations.clock,
+                clock=lent.clock,
                 observers=options.observers,
-                instrument=operations.instrument,
-                priority=None if operations.scheduler is None else options.priority,
+                instrument=lent.instrument,
+                priority=None if lent.scheduler is None else options.priority,
             )
         )
 
     def run(self, metadata: Mapping[str, str], sequence: int | None, channel: Channel | None) -> Run:
-        operations = self.operations
+        lent = self.lent
         recorder = Recorder(self.save, sequence=sequence, watch=self.watch)
         return Run(
             thread_id=self.thread_id,
@@ -87,33 +83,33 @@ class Frame:
             metadata=MappingProxyType(dict(metadata)),
             services=self.options.services,
             deadline=self.options.deadline,
-            durable=operations.durable,
-            clock=operations.clock,
-            threads=operations.threads,
+            durable=lent.durable,
+            clock=lent.clock,
+            threads=lent.threads,
             recorder=recorder,
             channel=channel,
-            scope=Scope(Interrupt(operations.clock)),
+            scope=Scope(Interrupt(lent.clock)),
             watch=self.watch,
-            progress=None if operations.progress_store is None else Progress(operations.progress_store, self.thread_id, recorder),
+            progress=None if lent.progress_store is None else Progress(lent.progress_store, self.thread_id, recorder),
         )
 
     async def progress(self, entry: Entry) -> Items:
         """What the store has kept of the node that the thread goes on with; of one that waits, its record says it all."""
-        store, sequence = self.operations.progress_store, entry.sequence
+        store, sequence = self.lent.progress_store, entry.sequence
         if store is None or sequence is None or entry.checkpoint.status == "interrupted":
             return {}
         items = await store.load_progress(self.thread_id, sequence)
         return items if entry.level.is_as_stored else once_only(items)
 
     def level(self, run: Run, *, at: NodePlan, state: Any) -> Level:
-        operations, given = self.operations, self.options.max_node_hops
-        limit = given if given is not None else operations.plan.hop_limit
-        return Level(operations.plan, at=at, state=state, limit=limit, stores=operations.durable, scope=run.scope)
+        lent, given = self.lent, self.options.max_node_hops
+        limit = given if given is not None else lent.plan.hop_limit
+        return Level(lent.plan, at=at, state=state, limit=limit, stores=lent.durable, scope=run.scope)
 
     def started(self, mode: RunMode, node: str, metadata: Mapping[str, str]) -> None:
         """The node to start at is known."""
         if self.watch is not None:
-            identity = self.operations.plan.identity
+            identity = self.lent.plan.identity
             self.watch.emit(RunStarted(mode=mode, node=node, metadata=dict(metadata), graph=identity, queued_for=self.queued_for))
 
     def completed(self, outcome: Outcome[Any]) -> None:
@@ -136,7 +132,7 @@ class Frame:
     @contextmanager
     def stoppable(self, run: Run) -> Generator[None]:
         """While in the block, `runner.cancel` and the deadline stop the run."""
-        due, clock = self.options.due, self.operations.clock
+        due, clock = self.options.due, self.lent.clock
         timer = None
         if due is not None:
             left = due - clock.monotonic()
@@ -145,7 +141,7 @@ class Frame:
             else:
                 run.stop("deadline")
         try:
-            with self.operations.active.listed(self.thread_id, lambda: run.stop("requested")):
+            with self.lent.active.listed(self.thread_id, lambda: run.stop("requested")):
                 yield
         finally:
             if timer is not None:
@@ -160,7 +156,7 @@ class Frame:
         Raises:
             LeaseHeld: somebody else has the thread; nothing was written.
         """
-        lease = self.operations.lease
+        lease = self.lent.lease
         if lease is None:
             yield
             return
@@ -173,7 +169,7 @@ class Frame:
                 run.stop("lease_lost")
 
         try:
-            keeper = await LeaseKeeper.acquire(self.operations.store, self.thread_id, lease, clock=self.operations.clock, on_lost=lost)
+            keeper = await LeaseKeeper.acquire(self.lent.store, self.thread_id, lease, clock=self.lent.clock, on_lost=lost)
         except LeaseHeld:
             if self.watch is not None:
                 self.watch.lease_is_held()
@@ -194,10 +190,10 @@ class Frame:
         Raises:
             LeaseHeld: so it is.
         """
-        if self.operations.lease is not None:
+        if self.lent.lease is not None:
             return
         try:
-            held = await self.operations.store.get_lease(self.thread_id)
+            held = await self.lent.store.get_lease(self.thread_id)
         except StoreLacksLeases:
             return
         if held is not None:
@@ -206,7 +202,7 @@ class Frame:
 
 @asynccontextmanager
 async def framed(
-    operations: Operations, mode: RunMode, thread_id: str, options: CheckedOptions, *, tenant: str | None = None, swept: bool = False
+    lent: Equipment, mode: RunMode, thread_id: str, options: CheckedOptions, *, tenant: str | None = None, swept: bool = False
 ) -> AsyncGenerator[Frame]:
     """Around a call, once its options are found sound: wait for a slot, then watch.
 
@@ -215,8 +211,8 @@ async def framed(
     Raises:
         NotAdmitted: the scheduler has no place for it.
     """
-    async with _slot(operations, mode, thread_id, options, tenant) as queued_for:
-        frame = Frame(operations, mode, thread_id, options, queued_for, swept=swept)
+    async with _slot(lent, mode, thread_id, options, tenant) as queued_for:
+        frame = Frame(lent, mode, thread_id, options, queued_for, swept=swept)
         async with frame.open:
             if not swept:
                 await frame.tell()
@@ -224,16 +220,16 @@ async def framed(
 
 
 @asynccontextmanager
-async def _slot(operations: Operations, mode: RunMode, thread_id: str, options: CheckedOptions, tenant: str | None) -> AsyncGenerator[float | None]:
-    scheduler = operations.scheduler
+async def _slot(lent: Equipment, mode: RunMode, thread_id: str, options: CheckedOptions, tenant: str | None) -> AsyncGenerator[float | None]:
+    scheduler = lent.scheduler
     if scheduler is None or mode == "end":
         yield None
         return
-    left = None if options.due is None else options.due - operations.clock.monotonic()
+    left = None if options.due is None else options.due - lent.clock.monotonic()
     whose = options.metadata.get(scheduler.tenant_key, tenant)
-    slot = scheduler.slot(priority=options.priority, tenant=whose, deadline=left, clock=operations.clock)
-    with operations.active.listed(thread_id, slot.cancel):  # a slot that was given stays given
-        instrument, clock = operations.instrument, operations.clock
+    slot = scheduler.slot(priority=options.priority, tenant=whose, deadline=left, clock=lent.clock)
+    with lent.active.listed(thread_id, slot.cancel):  # a slot that was given stays given
+        instrument, clock = lent.instrument, lent.clock
         if instrument is None:
             async with slot as admission:
                 yield admission.waited

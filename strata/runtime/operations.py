@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
-from copy import copy
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping
 from datetime import datetime
 from functools import cached_property
 from typing import Any, TypeVar
@@ -22,33 +21,23 @@ from strata.engine.decide.preflight import TimesOut
 from strata.engine.decide.takeover import owns
 from strata.engine.level import Level
 from strata.engine.outcomes import Cancelled, CancelReason, Outcome
-from strata.engine.plan import GraphPlan
 from strata.engine.recorder import Recorder, Superseded
 from strata.engine.records import running_record
 from strata.engine.run import Run
 from strata.engine.stream import Channel, Overflow, StreamEvent
-from strata.engine.threads import WorkerThreads
 from strata.errors import LeaseLost, OptionRefused, StateRefused, ThreadChanged, ThreadNotFound
 from strata.graph.answers import Event, Resume, Signal
-from strata.graph.clock import Clock
-from strata.graph.compiled import CompiledGraph
 from strata.graph.times import wire_datetime, wire_time
-from strata.ports import CheckpointStore, Stored
+from strata.ports import Stored
 from strata.ports.events import Recovered
-from strata.ports.instrument import Instrument
-from strata.ports.progress import ProgressStore
-from strata.runtime.active import ActiveRuns
 from strata.runtime.driving import First, claim_of, drive, goes_on_at, resumed_event
+from strata.runtime.equipment import Equipment
 from strata.runtime.frame import Frame, framed
-from strata.runtime.leases import Lease
-from strata.runtime.observers import Observer
-from strata.runtime.options import CheckedOptions, RunOptions, by_type, callables, check_id, check_options, check_stream
-from strata.runtime.scheduler import Scheduler
+from strata.runtime.options import CheckedOptions, RunOptions, check_id, check_options, check_stream
 from strata.runtime.stream import RunStream
 from strata.runtime.sweeps import moment_of
 from strata.runtime.thread import Record, Thread
 from strata.stores.base import StoreBase
-from strata.stores.memory import MemoryStore
 
 R = TypeVar("R")
 
@@ -56,46 +45,18 @@ ROUNDS = 3  # how often an end decides anew when the thread changes under it (st
 
 
 class Operations:
-    """The calls of one runner, over what it lends to each of them. Sync nodes run where `plan` says.
+    """The calls of one runner, over what it lends to each of them.
 
     It stands behind the runner's door so that importing the door does not load the engine.
     """
 
-    def __init__(
-        self,
-        graph: CompiledGraph[Any],
-        store: CheckpointStore | None,
-        *,
-        services: Iterable[object],
-        observers: Iterable[Observer],
-        instrument: Instrument | None,
-        lease: Lease | None,
-        scheduler: Scheduler | None,
-        clock: Clock,
-        max_threads: int,
-    ) -> None:
-        if given.whole_number(max_threads, "max_threads") < 1:
-            raise OptionRefused("max_threads must be at least 1")
-        _check_what_it_lends(instrument, lease, scheduler, clock)
-        self.plan = GraphPlan(graph, in_place=False)
-        self.store = MemoryStore(clock=clock) if store is None else store
-        self.durable = graph.durable and store is not None
-        self.progress_store = self.store if self.durable and isinstance(self.store, ProgressStore) else None
-        self.clock = clock
-        self.services = by_type(services)
-        self.observers = callables(observers)
-        self.instrument = instrument
-        self.lease = lease
-        self.scheduler = scheduler
-        self.threads = WorkerThreads(max_threads, clock)
-        self.active = ActiveRuns()
+    def __init__(self, lent: Equipment) -> None:
+        self.lent = lent
 
     @cached_property
     def in_place(self) -> Operations:
-        """The same with sync nodes called in place, for programs without a loop: there is none to keep free."""
-        twin = copy(self)
-        twin.plan = GraphPlan(self.plan.graph, in_place=True)
-        return twin
+        """The same for programs without a loop."""
+        return Operations(self.lent.in_place())
 
     async def start(
         self,
@@ -109,15 +70,15 @@ class Operations:
         """Run a thread from the entry node."""
         options = self._check(chosen, thread_id)
         given.yes_or_no(start_over, "start_over=")
-        stored = _storable(self, state)
-        async with framed(self, "run", thread_id, options) as frame:
+        stored = _storable(self.lent, state)
+        async with framed(self.lent, "run", thread_id, options) as frame:
             latest = await frame.load()
-            frame.started("run", self.plan.entry.name, options.metadata)
+            frame.started("run", self.lent.plan.entry.name, options.metadata)
             run = frame.run(options.metadata, admit_run(latest, thread_id, start_over=start_over), channel)
-            level = frame.level(run, at=self.plan.entry, state=state)
+            level = frame.level(run, at=self.lent.plan.entry, state=state)
             level.stored = stored
             first = First(
-                record=running_record(level, run.stamp(), after=None) if self.durable else None,
+                record=running_record(level, run.stamp(), after=None) if self.lent.durable else None,
                 changed=f"thread '{thread_id}' changed before it could be started: another run got there first",
             )
             return await drive(frame, run, level, first)
@@ -142,14 +103,14 @@ class Operations:
             given.whole_number(at_sequence, "at_sequence=")
         if answer is not None:
             check_answer(answer, thread_id)
-        async with framed(self, "resume", thread_id, options, tenant=tenant, swept=swept) as frame:
+        async with framed(self.lent, "resume", thread_id, options, tenant=tenant, swept=swept) as frame:
             stored = await frame.load()
             metadata = _merged(stored, options)
-            now = wire_time(self.clock.time())
+            now = wire_time(self.lent.clock.time())
             if not swept:
                 self._told(frame, stored, answer, metadata)
             try:
-                entry = admit_resume(stored, thread_id, self.plan, answer, at_sequence=at_sequence, now=now)
+                entry = admit_resume(stored, thread_id, self.lent.plan, answer, at_sequence=at_sequence, now=now)
             except TimesOut:
                 entry = None
             if swept:
@@ -159,7 +120,7 @@ class Operations:
                 return await self._time_out(frame, stored)
             run, level = await _entered(frame, entry, metadata, channel)
             first = First(
-                record=claim_of(entry.level, metadata, now, kept=level.kept.metadata()) if self.durable else stamped(entry.checkpoint, now=now),
+                record=claim_of(entry.level, metadata, now, kept=level.kept.metadata()) if self.lent.durable else stamped(entry.checkpoint, now=now),
                 changed=f"checkpoint for thread '{thread_id}' changed before it could be resumed: another resume or end got there first",
                 event=resumed_event(entry, answer),
             )
@@ -176,7 +137,7 @@ class Operations:
         swept: bool = False,
     ) -> Outcome[Any]:
         """Go on with a thread whose time has come."""
-        due = Due(wire_datetime(moment_of(now, self.clock.time())))
+        due = Due(wire_datetime(moment_of(now, self.lent.clock.time())))
         return await self.resume(thread_id, due, chosen, at_sequence=None, channel=channel, tenant=tenant, swept=swept)
 
     async def recover(
@@ -190,7 +151,7 @@ class Operations:
     ) -> Outcome[Any]:
         """Go on with a running thread whose process died; a sweep's `look` sees what was loaded, and may raise what refuses it."""
         options = self._check(chosen, thread_id)
-        async with framed(self, "recover", thread_id, options, tenant=tenant, swept=look is not None) as frame:
+        async with framed(self.lent, "recover", thread_id, options, tenant=tenant, swept=look is not None) as frame:
             stored = await frame.load()
             metadata = _merged(stored, options)
             node = "" if stored is None else stored.checkpoint.next_node or ""
@@ -198,8 +159,8 @@ class Operations:
                 frame.started("recover", node, metadata)
             else:
                 look(stored)
-            now = wire_time(self.clock.time())
-            entry = admit_recover(stored, thread_id, self.plan, durable=self.durable, now=now)
+            now = wire_time(self.lent.clock.time())
+            entry = admit_recover(stored, thread_id, self.lent.plan, durable=self.lent.durable, now=now)
             await frame.refuse_leased()
             if look is not None:
                 await frame.tell()
@@ -219,14 +180,14 @@ class Operations:
         if by is not None:
             check_id(by, "the name of who ends a thread")
         given.yes_or_no(force, "force=")
-        async with framed(self, "end", thread_id, options) as frame:
+        async with framed(self.lent, "end", thread_id, options) as frame:
             is_first = True
             for _ in range(ROUNDS):
                 stored = await frame.load()
                 if is_first and stored is not None:
                     frame.started("end", stored.checkpoint.suspended_node or "", merge(stored.checkpoint.metadata, options.metadata))
                 is_first = False
-                found = admit_end(stored, thread_id, self.plan, force=force)
+                found = admit_end(stored, thread_id, self.lent.plan, force=force)
                 if found.already:
                     return self._ended(frame, found, found.checkpoint)
                 if found.checkpoint.status == "running":
@@ -242,31 +203,31 @@ class Operations:
         check_id(thread_id, "a thread id")
         if by is not None:
             check_id(by, "the name of who reopens a thread")
-        checkpoint, sequence = admit_reopen(await self.store.load_latest(thread_id), thread_id, self.plan)
-        record = reopened(checkpoint, by=by, now=wire_time(self.clock.time()))
-        return Thread[Any].of(Stored(record, await self.store.save_if_latest(record, sequence)), self.plan.codec)
+        checkpoint, sequence = admit_reopen(await self.lent.store.load_latest(thread_id), thread_id, self.lent.plan)
+        record = reopened(checkpoint, by=by, now=wire_time(self.lent.clock.time()))
+        return Thread[Any].of(Stored(record, await self.lent.store.save_if_latest(record, sequence)), self.lent.plan.codec)
 
     async def thread(self, thread_id: str) -> Thread[Any]:
         """Where the thread stands."""
-        stored = await self.store.load_latest(thread_id)
+        stored = await self.lent.store.load_latest(thread_id)
         if stored is None:
             raise ThreadNotFound(thread_id)
-        return Thread[Any].of(stored, self.plan.codec)
+        return Thread[Any].of(stored, self.lent.plan.codec)
 
     async def log(self, thread_id: str, *, after: int | None) -> AsyncIterator[Record[Any]]:
         """The thread's records behind `after`, a page at a time."""
         if after is not None:
             given.whole_number(after, "the after= of a log")
         while True:
-            page = await self.store.get_log(thread_id, after=after)
+            page = await self.lent.store.get_log(thread_id, after=after)
             for logged in page.records:
-                yield Record[Any].of(logged, self.plan.codec)
+                yield Record[Any].of(logged, self.lent.plan.codec)
             if page.next_after is None:
                 return
             after = page.next_after
 
     def owns(self, checkpoint: Checkpoint) -> bool:
-        return owns(checkpoint, self.plan.graph)
+        return owns(checkpoint, self.lent.plan.graph)
 
     def stream(
         self,
@@ -281,13 +242,13 @@ class Operations:
 
     def wait(self, call: Coroutine[Any, Any, R]) -> R:
         """Run a call to its end on the loop of the store's `with` block, or on one of its own."""
-        if isinstance(self.store, StoreBase) and self.store.has_loop:
-            return self.store.run_in_loop(call)
+        if isinstance(self.lent.store, StoreBase) and self.lent.store.has_loop:
+            return self.lent.store.run_in_loop(call)
         return asyncio.run(call)
 
     def check(self, options: RunOptions) -> CheckedOptions:
         """Raises OptionRefused for the first option that cannot be used, TypeError for one that there is not."""
-        return check_options(options, services=self.services, observers=self.observers, lease=self.lease, clock=self.clock)
+        return check_options(options, services=self.lent.services, observers=self.lent.observers, lease=self.lent.lease, clock=self.lent.clock)
 
     def _check(self, options: RunOptions, thread_id: str) -> CheckedOptions:
         checked = self.check(options)
@@ -298,12 +259,12 @@ class Operations:
         """Tell of a resume's start, whether or not it is then refused; a sweep ends what times out with nowhere to go."""
         if frame.watch is None:
             return
-        begins = Beginning("") if stored is None else beginning(stored.checkpoint, self.plan, answer)
+        begins = Beginning("") if stored is None else beginning(stored.checkpoint, self.lent.plan, answer)
         frame.started("end" if begins.ends and frame.swept else "resume", begins.node, metadata)
 
     async def _time_out(self, frame: Frame, stored: Stored | None) -> Cancelled[Any]:
         """End a thread whose wait timed out and has nowhere to go (strata-waits.md 5.6)."""
-        found = admit_end(stored, frame.thread_id, self.plan, force=False)
+        found = admit_end(stored, frame.thread_id, self.lent.plan, force=False)
         try:
             return await self._end(frame, found, reason="timed_out", by=None)
         except ThreadChanged as error:
@@ -312,7 +273,7 @@ class Operations:
 
     async def _end(self, frame: Frame, found: Endable, *, reason: EndReason, by: str | None) -> Cancelled[Any]:
         metadata = merge(found.checkpoint.metadata, frame.options.metadata)
-        record = ended(found.checkpoint, metadata=metadata, reason=reason, by=by, now=wire_time(self.clock.time()))
+        record = ended(found.checkpoint, metadata=metadata, reason=reason, by=by, now=wire_time(self.lent.clock.time()))
         recorder = Recorder(frame.save, sequence=found.sequence, watch=frame.watch)
         try:
             async with frame.leased():
@@ -339,17 +300,6 @@ class Operations:
         return outcome
 
 
-def _check_what_it_lends(instrument: object, lease: object, scheduler: object, clock: object) -> None:
-    """Raises OptionRefused for the first that is not what its option asks."""
-    if instrument is not None:
-        given.answering(instrument, ("span", "record"), "a runner's instrument takes spans and metrics")
-    if lease is not None:
-        given.instance(lease, Lease, "a runner's lease is a Lease(owner, ttl)")
-    if scheduler is not None:
-        given.instance(scheduler, Scheduler, "a runner's scheduler is a Scheduler(...)")
-    given.answering(clock, ("time", "monotonic", "call_later", "sleep"), "a runner's clock tells the time and waits")
-
-
 def _merged(stored: Stored | None, options: CheckedOptions) -> dict[str, str]:
     """The run's metadata: what is stored, and the call's laid over it."""
     return merge(None if stored is None else stored.checkpoint.metadata, options.metadata)
@@ -364,15 +314,15 @@ async def _entered(frame: Frame, entry: Entry, metadata: Mapping[str, str], chan
     return run, level
 
 
-def _storable(operations: Operations, state: Any) -> msgspec.Raw | None:
+def _storable(lent: Equipment, state: Any) -> msgspec.Raw | None:
     """The first state's bytes, where the run is durable.
 
     Raises:
         OptionRefused: it is no state of this graph, or cannot be stored.
     """
-    codec, entry = operations.plan.codec, operations.plan.entry.name
+    codec, entry = lent.plan.codec, lent.plan.entry.name
     try:
-        if operations.durable:
+        if lent.durable:
             return msgspec.Raw(codec.storable(None, state, entry))
         codec.check_result(None, state, entry)
     except StateRefused as error:

@@ -71,6 +71,7 @@ class Runner(Generic[S]):
         max_threads: int = 40,
     ) -> None:
         from strata.graph.compiled import CompiledGraph
+        from strata.runtime.equipment import Equipment
         from strata.runtime.operations import Operations  # loads the engine, which a program that makes no runner does not pay for
 
         if not isinstance(graph, CompiledGraph):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -78,15 +79,17 @@ class Runner(Generic[S]):
         if store is not None and (isinstance(store, type) or not hasattr(store, "load_latest")):
             raise TypeError(f"a runner's store keeps checkpoints, as SqliteStore(path) or MemoryStore() do; {store!r:.60} does not")
         self._operations = Operations(
-            graph,
-            store,
-            services=services,
-            observers=observers,
-            instrument=instrument,
-            lease=lease,
-            scheduler=scheduler,
-            clock=clock,
-            max_threads=max_threads,
+            Equipment(
+                graph,
+                store,
+                services=services,
+                observers=observers,
+                instrument=instrument,
+                lease=lease,
+                scheduler=scheduler,
+                clock=clock,
+                max_threads=max_threads,
+            )
         )
 
     async def run(self, thread_id: str, state: S, /, *, start_over: bool = False, **options: Unpack[RunOptions]) -> Outcome[S]:
@@ -224,7 +227,7 @@ class Runner(Generic[S]):
 
     def cancel(self, thread_id: str, /) -> bool:
         """Cancel this runner's run of the thread: its handler is cancelled, and the thread can be resumed. Whether there was one."""
-        return self._operations.active.stop(thread_id)
+        return self._operations.lent.active.stop(thread_id)
 
     def stream(
         self,
@@ -313,7 +316,7 @@ class Runner(Generic[S]):
         """A page of threads, newest first; go on with `next_cursor`."""
         from strata.ports import ThreadQuery
 
-        return await self._here().store.list_threads(ThreadQuery() if query is None else query)
+        return await self._here().lent.store.list_threads(ThreadQuery() if query is None else query)
 
     def log(self, thread_id: str, /, *, after: int | None = None) -> AsyncIterator[Record[S]]:
         """The thread's records, oldest first, from the one behind `after`.
