@@ -43,6 +43,7 @@ async def attempts(run: Run, level: Level, node: NodePlan) -> Any:
             if failure.kind == "fatal":
                 raise
             delay = delay_before(level.attempt, failure, policy, run.clock.random())
+        level.leave_child()
         await _wait(run, level, node, failure, delay)
         level.restore()
         level.kept.bring_back(level.hop_chain)

@@ -51,25 +51,14 @@ def child_failure_text(ending: NodeFailedForGood | OverLimit, child: Level) -> s
 
 def _child(run: Run, level: Level, node: NodePlan, subgraph: SubgraphPlan, scope: Scope) -> Level:
     """A fresh level, or the stored one that this resume goes on with; a retry of the node starts from the same place."""
-    resumed = level.inside
-    plan = subgraph.child
-    start = plan.entry if resumed is None else resumed.start
-    state = entered(subgraph, level, node) if resumed is None else resumed.state
-    child = Level(
-        plan,
-        at=start,
-        state=state,
-        limit=plan.hop_limit,
-        stores=level.stores,
-        scope=scope,
-        parent=level,
-        path=(*level.path, node.name),
-    )
-    if resumed is not None:
-        child.go_on(resumed)
+    child = level.stored_child(scope)
+    if child is None:
+        child = level.inner(subgraph.child, at=subgraph.child.entry, state=entered(subgraph, level, node), scope=scope)
+    else:
         child.restore()  # an earlier attempt may have changed it in place
     if level.recovering:  # also where it is entered anew: it may have been entered before it had a record
         child.recover()
+    level.child, level.has_entered = child, True
     return child
 
 

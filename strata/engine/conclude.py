@@ -8,6 +8,7 @@ from typing import Any, assert_never
 from strata.checkpoint.record import Checkpoint
 from strata.engine.decide.failure import Failure
 from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
+from strata.engine.inside import stopped
 from strata.engine.level import Level
 from strata.engine.outcomes import Cancelled, CancelReason, Completed, Failed, HopLimitExceeded, Interrupted, Outcome
 from strata.engine.recorder import Superseded
@@ -85,7 +86,7 @@ async def record_abandoned(run: Run, level: Level) -> None:
     """
     try:
         # it may have been cancelled while its last event waited for the reader
-        await conclude(run, level, Stopped("requested") if level.ending is None else level.ending)
+        await conclude(run, level, stopped(level, "requested", run.stamp()) if level.ending is None else level.ending)
     except Superseded:
         pass  # the thread is another run's by now
     except StoreError as error:

@@ -68,11 +68,12 @@ class Level:
         decision: the level's latest answer, as recorded.
         last_failure: what the node that runs is the fallback for.
         inside: the stored child that the first node goes on with, where that is a subgraph node.
+        child: the level inside the node, from its start until the node has committed; the stored one before that.
         is_item: of a map's item, or inside one: other nodes run beside this level's.
         kept: what the run's node has from before, the same for all levels.
         stores: commits of this level are recorded between nodes; not in a run that is not durable, and never of a map's items.
-        has_entered: the node that runs is the first of a resume, or a fallback: `inside`, `last_failure` or `recovering` say more.
-        ending: what the walk came to, from the moment that its last node has committed.
+        has_entered: there is something to leave when the node commits: `inside`, `child`, `last_failure`, `recovering` or `kept` say what.
+        ending: what the walk came to, from the moment that its last node has committed; `last_entry` is what that node started with.
         watch: of the node that runs, where somebody watches.
         recovering: the node may have run before; `recoveries` above 0 from a recovery until a node commits.
     """
@@ -81,6 +82,7 @@ class Level:
         "at",
         "attempt",
         "check_result",
+        "child",
         "counts",
         "decision",
         "depth",
@@ -92,6 +94,7 @@ class Level:
         "interrupt",
         "is_item",
         "kept",
+        "last_entry",
         "last_failure",
         "limit",
         "parent",
@@ -138,7 +141,9 @@ class Level:
         self.decision: DecisionRecord | None = None
         self.last_failure: LastFailure | None = None
         self.inside: Resumed | None = None
+        self.child: Level | None = None
         self.ending: Ending | None = None
+        self.last_entry: tuple[Any, msgspec.Raw | None] | None = None
         self.kept: Kept = Kept() if parent is None else parent.kept
         self.is_item: bool = is_item or (parent is not None and parent.is_item)
         self.scope = scope
@@ -156,6 +161,32 @@ class Level:
         self.has_entered = True
         if self.parent is None:
             self.kept = resumed.kept()
+        self.leave_child()
+
+    def leave_child(self) -> None:
+        """No attempt of the node is inside its child: the stored one, if there is one, stands where it stood."""
+        self.child = self.stored_child(self.scope)
+
+    def stored_child(self, scope: Scope) -> Level | None:
+        """The level inside the node, answered, where the record that the node goes on with has one."""
+        inside = self.inside
+        if inside is None:
+            return None
+        child = self.inner(inside.plan, at=inside.start, state=inside.state, scope=scope)
+        child.go_on(inside)
+        return child
+
+    def inner(self, plan: GraphPlan, *, at: NodePlan, state: Any, scope: Scope) -> Level:
+        """A level inside the node."""
+        path = (*self.path, self.at.name)
+        return Level(plan, at=at, state=state, limit=plan.hop_limit, stores=self.stores, scope=scope, parent=self, path=path)
+
+    def step_back(self) -> None:
+        """Nobody took what the level has come to: it stands before its last node again."""
+        assert self.last_entry is not None
+        self.state, self.stored = self.last_entry
+        self.hops -= 1
+        self.ending = None
 
     def recover(self, *, recoveries: int = 0) -> None:
         """The process died here: what runs until a node has committed may have run before."""
@@ -163,7 +194,7 @@ class Level:
 
     def take_fallback(self, fallback: NodePlan, failure: LastFailure) -> None:
         """Go on at the fallback of the node that failed, with the state from before it."""
-        self.at, self.inside, self.last_failure, self.has_entered = fallback, None, failure, True
+        self.at, self.inside, self.child, self.last_failure, self.has_entered = fallback, None, None, failure, True
         self._forget()
 
     def attempt_at(self, node: NodePlan) -> int:
@@ -173,6 +204,8 @@ class Level:
     def leave_entry(self) -> None:
         """A node has committed: the next one is like any other. An item's nodes all may have run before, if one may."""
         self.inside, self.last_failure = None, None
+        if self.ending is None or self.parent is None:  # else the level around this one may have it step back
+            self.child = None
         if self.stores:
             self.recovering, self.recoveries = False, 0
         self.has_entered = self.recovering

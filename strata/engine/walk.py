@@ -16,6 +16,7 @@ from strata.engine.decide.routing import FINISH, Step, next_step
 from strata.engine.decide.waiting import wait_of
 from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.faults import CameToRest, ChildPaused, ChildStopped, NodeAsked
+from strata.engine.inside import stopped
 from strata.engine.level import BREATH, Level
 from strata.engine.plan import NodePlan
 from strata.engine.records import running_record
@@ -52,7 +53,7 @@ async def walk(run: Run, level: Level) -> Ending:
                 _commit(run, level, node, result)
             else:
                 await _hop(run, level, node)
-        except (Exception, asyncio.CancelledError) as error:
+        except BaseException as error:
             if (ending := await _left(run, level, node, error)) is not None:
                 return ending
             continue
@@ -120,7 +121,7 @@ def _commit(run: Run, level: Level, node: NodePlan, result: object) -> None:
         state, stored = level.check_result(level.state, result, node.name), None
     step = next_step(node, state)
     if step is FINISH or node.pauses:
-        level.ending = _ending(run, node, state, step)
+        level.ending, level.last_entry = _ending(run, node, state, step), (level.state, level.stored)
     else:
         level.at = step
     level.state, level.stored = state, stored
@@ -148,16 +149,16 @@ async def _record_and_tell(run: Run, level: Level, node: NodePlan, record: Check
         await emit(run, level, Committed(path=level.path_of(node), attempt=level.attempt_at(node), record=run.recorder.sequence, status="running"))
 
 
-async def _left(run: Run, level: Level, node: NodePlan, error: Exception | asyncio.CancelledError) -> Ending | None:
+async def _left(run: Run, level: Level, node: NodePlan, error: BaseException) -> Ending | None:
     """Where an error leaves the level: at the node, with the state and the hops from before it; or (None) at the node's fallback."""
     interrupt, scope = level.interrupt, level.scope
     interrupt.calling = False
     interrupt.settle()
-    if isinstance(error, asyncio.CancelledError):
-        if interrupt.abandoned:
-            level.hops -= 1  # it will start again, under the same number
-            raise error
+    if isinstance(error, asyncio.CancelledError) and not interrupt.abandoned:
         error = HandlerCancelled(node.name)
+    if not isinstance(error, Exception):  # the run is abandoned
+        level.hops -= 1  # the node will start again, under the same number
+        raise error
     if error is run.recorder.fault:
         raise error
     if isinstance(error, CameToRest):
@@ -166,7 +167,7 @@ async def _left(run: Run, level: Level, node: NodePlan, error: Exception | async
     level.restore()
     if scope.reason is not None:  # an error that comes while the level is being stopped is the handler's way of stopping
         level.hops -= 1
-        return Stopped(scope.reason, error.nested if isinstance(error, ChildStopped) else None)
+        return Stopped(scope.reason, error.nested) if isinstance(error, ChildStopped) else stopped(level, scope.reason, run.stamp())
     failure, falls_back = judge_at_end(error, node.recovery, attempts=level.attempt_at(node))
     if run.channel is not None:
         await emit(run, level, NodeFailed(path=level.path_of(node), attempt=level.attempt_at(node), node=node.name, message=failure.message))
