@@ -519,6 +519,10 @@ class ToolInvalid(ToolError, TypeError):
         super().__init__(f"{place}: {text}" if place else text, hint=hint)
 
 
+class ToolUnresolved(ToolInvalid):
+    """An annotation of the function names what is not found: it is defined further down yet, or nowhere that the function can see."""
+
+
 class ToolWarning(UserWarning):
     """A tool that works here and not everywhere: a provider would refuse its name, or see another."""
 

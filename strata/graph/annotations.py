@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import isclass
-from typing import Any, ForwardRef, get_args, get_origin
+from types import SimpleNamespace
+from typing import Any, ForwardRef, get_args, get_origin, get_type_hints
 
 
 class Annotations:
@@ -28,6 +29,11 @@ class Annotations:
         """
         text = text_of(annotation)
         return annotation if text is None else self._evaluate(text)
+
+    def read_to_the_end(self, annotation: Any) -> Any:
+        """What is meant, with what is quoted inside it (`list["Payment"]`) read as well; raises as `read` does."""
+        written = SimpleNamespace(__annotations__={"it": annotation})
+        return get_type_hints(written, self._globals, self._locals, include_extras=True)["it"]
 
     def as_class(self, annotation: Any) -> type[Any] | None:
         """The class that is meant; None if it cannot be told, or is no plain class."""

@@ -98,21 +98,25 @@ def _advice(parameter: Parameter, read: Annotations) -> str:
     return ": a node takes the state, and a parameter annotated Context; bind other values with functools.partial"
 
 
-def is_context(annotation: Any, read: Annotations) -> bool:
-    """Whether a parameter of that annotation takes the context."""
+def is_context(annotation: Any, read: Annotations, kinds: tuple[type[Any], ...] = (Context,)) -> bool:
+    """Whether a parameter of that annotation takes the context, which is of one of these classes."""
     try:
-        return _means_context(read.read(annotation))
+        return _means_context(read.read(annotation), kinds)
     except Exception:
-        # `Context` may be imported for checkers only: then its name is all there is to go by.
-        return has_word(text_of(annotation) or "", "Context")
+        # The class may be imported for checkers only: then its name is all there is to go by.
+        return _names_context(text_of(annotation), kinds)
 
 
-def _means_context(annotation: Any) -> bool:
+def _means_context(annotation: Any, kinds: tuple[type[Any], ...]) -> bool:
     if isclass(annotation):
-        return issubclass(annotation, Context)
+        return issubclass(annotation, kinds)
     origin = get_origin(annotation)
     if origin is Annotated:
-        return _means_context(get_args(annotation)[0])
+        return _means_context(get_args(annotation)[0], kinds)
     if origin is Union or origin is UnionType:
-        return any(_means_context(part) for part in get_args(annotation))
-    return isinstance(annotation, ForwardRef) and has_word(annotation.__forward_arg__, "Context")
+        return any(_means_context(part, kinds) for part in get_args(annotation))
+    return isinstance(annotation, ForwardRef) and _names_context(annotation.__forward_arg__, kinds)
+
+
+def _names_context(text: str | None, kinds: tuple[type[Any], ...]) -> bool:
+    return any(has_word(text or "", kind.__name__) for kind in kinds)

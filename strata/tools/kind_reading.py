@@ -1,0 +1,346 @@
+"""From the types of a tool's parameters to the kinds of values that they take."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+import re
+import uuid
+from collections import abc
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
+from itertools import chain, count
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Final, Literal, TypeVar, Union, cast, get_origin
+
+import msgspec
+from msgspec import inspect
+
+from strata.graph.plain_json import plain_json
+from strata.graph.shapes import Fields, name_of
+from strata.tools.docstrings import Docstring, read_docstring
+from strata.tools.kinds import (
+    Again,
+    Anything,
+    Choices,
+    Field,
+    Kind,
+    Listing,
+    Named,
+    Noted,
+    Null,
+    OneOf,
+    Record,
+    Row,
+    Scalar,
+    Table,
+    one_of,
+    without_null,
+)
+from strata.tools.meanings import Meaning, hints_of, meaning_of
+from strata.tools.signature import ToolSignature
+
+SCALARS: Final[Mapping[Any, Scalar]] = MappingProxyType(
+    {
+        str: Scalar("string"),
+        bool: Scalar("boolean"),
+        int: Scalar("integer"),
+        float: Scalar("number"),
+        bytes: Scalar("string", {"contentEncoding": "base64"}),
+        bytearray: Scalar("string", {"contentEncoding": "base64"}),
+        datetime.datetime: Scalar("string", {"format": "date-time"}),
+        datetime.date: Scalar("string", {"format": "date"}),
+        datetime.time: Scalar("string", {"format": "time"}),
+        datetime.timedelta: Scalar("string", {"format": "duration"}),
+        uuid.UUID: Scalar("string", {"format": "uuid"}),
+        decimal.Decimal: Scalar("string", {"format": "decimal"}),
+    }
+)
+WITHOUT_ZONE: Final[Mapping[Any, Scalar]] = MappingProxyType(
+    {
+        datetime.datetime: Scalar("string", {"format": "date-time-local"}),
+        datetime.time: Scalar("string", {"format": "time-local"}),
+    }
+)
+"""Of `Meta(tz=False)`: the formats of JSON Schema have a zone; these names are those of OpenAPI's registry."""
+
+LISTINGS: Final = frozenset({list, set, frozenset, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set, abc.MutableSet})
+TABLES: Final = frozenset({dict, abc.Mapping, abc.MutableMapping})
+UNIONS: Final = frozenset({Union, UnionType})
+CONTAINERS: Final = (list, dict, set, frozenset, tuple, bytearray)
+"""Factories of defaults that may be called to see what they give; those of others may count, ask the time, or fail."""
+
+
+def arguments_of(signature: ToolSignature) -> Record:
+    """The object that a model gives: each parameter is a field.
+
+    Raises:
+        TypeError: a type is none that JSON could hold. `arguments_type` says which, and what to do.
+    """
+    read = _Reading()
+    return Record(
+        fields=tuple(
+            read.field(parameter.json_name, parameter.type, *_default_of(parameter.default), said=parameter.description)
+            for parameter in signature.parameters
+        ),
+        is_closed=signature.forbid_unknown_fields,
+    )
+
+
+def _default_of(default: Any) -> tuple[Any, Any]:
+    """A default and the factory of one, of which at most one is given."""
+    if isinstance(default, type(msgspec.field())):
+        return default.default, default.default_factory
+    return default, msgspec.NODEFAULT
+
+
+class _Reading:
+    """The types of one tool on their way: those that the reading is inside of, and the names of those that hold themselves."""
+
+    def __init__(self) -> None:
+        self._inside: set[Hashable] = set()
+        self._names: dict[Hashable, str] = {}
+
+    def kind(self, annotation: Any, said: str | None = None) -> Kind:
+        """`said` is what is told of the value where the annotation has no text of its own."""
+        meaning = meaning_of(annotation)
+        return _noted(self._bare(meaning), meaning, said)
+
+    def field(self, name: str, annotation: Any, default: Any, factory: Any, *, is_required: bool | None = None, said: str | None = None) -> Field:
+        """A field with neither a default nor the factory of one is required, where nothing is said about that."""
+        kind = self.kind(annotation, said)
+        has_default = default is not msgspec.NODEFAULT or factory is not msgspec.NODEFAULT
+        if default is None:  # absent and null are the same then, and a model need not choose (strata-tools.md 3.5)
+            kind = without_null(kind)
+        return Field(
+            name=name,
+            kind=kind,
+            is_required=not has_default if is_required is None else is_required,
+            default=_in_json(factory() if factory in CONTAINERS else default, annotation),
+        )
+
+    def _bare(self, meaning: Meaning) -> Kind:
+        kind, arguments = meaning.kind, meaning.arguments or ()
+        if any(limit.tz is False for limit in meaning.limits) and kind in WITHOUT_ZONE:
+            return WITHOUT_ZONE[kind]
+        if _is_one_of(kind, SCALARS):
+            return SCALARS[kind]
+        if _is_one_of(kind, LISTINGS):
+            return Listing(self.kind(arguments[0]) if arguments else Anything())
+        if _is_one_of(kind, TABLES):
+            key, value = arguments or (Any, Any)
+            return Table(self.kind(key), self.kind(value))
+        if kind is tuple:
+            return self._tuple(meaning)
+        if _is_one_of(kind, UNIONS):
+            return _union([member for argument in arguments for member in self._members(argument)])
+        if kind is Literal:
+            return _union(list(_choices(meaning.arguments or ())))
+        if kind is None or kind is NoneType:
+            return Null()
+        if kind is Any:
+            return Anything()
+        if isinstance(kind, TypeVar):
+            return Anything() if kind.__bound__ is None else self.kind(kind.__bound__)
+        if isinstance(kind, enum.EnumType):
+            return _enumeration(kind)
+        return self._class(meaning.written)
+
+    def _tuple(self, meaning: Meaning) -> Kind:
+        arguments = meaning.arguments
+        if arguments is None:
+            return Listing(Anything())
+        if len(arguments) == 2 and arguments[1] is ...:
+            return Listing(self.kind(arguments[0]))
+        items = tuple(self.kind(argument) for argument in arguments)
+        return Row(items, needed=len(items))
+
+    def _members(self, annotation: Any) -> Iterator[Kind]:
+        """One, or those of a union inside the union."""
+        if annotation is msgspec.UnsetType:
+            return
+        match self.kind(annotation):
+            case OneOf(members):
+                yield from members
+            case Noted(OneOf(members), text):
+                yield from (member if isinstance(member, Noted | Null) else Noted(member, text) for member in members)
+            case kind:
+                yield kind
+
+    def _class(self, written: Any) -> Kind:
+        if written in self._inside:
+            if written not in self._names:
+                self._names[written] = self._new_name(written)
+            return Again(self._names[written])
+        self._inside.add(written)
+        try:
+            kind = self._with_fields(written)
+        finally:
+            self._inside.remove(written)
+        return Named(self._names[written], kind) if written in self._names else kind
+
+    def _with_fields(self, written: Any) -> Row | Record:
+        shape = inspect.type_info(written)
+        said = _docstring_of(written)
+        text = said.description or None
+        match shape:
+            case inspect.StructType(array_like=True):
+                tag = () if shape.tag is None else (_choice(shape.tag),)
+                row = self._row(shape, said)
+                return Row((*tag, *row.items), len(tag) + row.needed, is_class=True, is_closed=shape.forbid_unknown_fields, text=text)
+            case inspect.NamedTupleType():
+                return self._row(shape, said)
+            case inspect.StructType():
+                tag_field = None if shape.tag_field is None or shape.tag is None else (shape.tag_field, shape.tag)
+                return Record(self._fields(shape, said), tag_field, shape.forbid_unknown_fields, text)
+            case inspect.DataclassType() | inspect.TypedDictType():
+                return Record(self._fields(shape, said), text=text)
+            case _:
+                raise TypeError(f"{name_of(written)} has no schema")
+
+    def _row(self, shape: Fields, said: Docstring) -> Row:
+        hints = hints_of(shape.cls)
+        items = tuple(self.kind(hints[field.name], said.parameters.get(field.name)) for field in shape.fields)
+        needed = max((place for place, field in enumerate(shape.fields, start=1) if field.required), default=0)
+        return Row(items, needed, is_class=True, text=said.description or None)
+
+    def _fields(self, shape: Fields, said: Docstring) -> tuple[Field, ...]:
+        """In the order of declaration, which msgspec does not keep: it puts required ones first, or sorts them."""
+        hints = hints_of(shape.cls)
+        places = {name: place for place, name in enumerate(hints)}
+        return tuple(
+            self.field(
+                field.encode_name,
+                hints[field.name],
+                field.default,
+                field.default_factory,
+                is_required=field.required,
+                said=said.parameters.get(field.name),
+            )
+            for field in sorted(shape.fields, key=lambda field: places[field.name])
+        )
+
+    def _new_name(self, written: Any) -> str:
+        """As a key of `$defs`."""
+        plain = re.sub(r"\W+", "_", name_of(written)).strip("_")
+        taken = set(self._names.values())
+        return next(name for name in chain((plain,), (f"{plain}_{number}" for number in count(2))) if name not in taken)
+
+
+def _is_one_of(kind: Any, known: Container[Any]) -> bool:
+    return isinstance(kind, Hashable) and kind in known
+
+
+def _union(members: Sequence[Kind]) -> Kind:
+    """In an order of our own, by what JSON the members are: Python takes unions of the same members for one, whatever their order."""
+    if any(isinstance(member, Anything) for member in members):
+        return Anything()
+    return one_of(tuple(sorted(members, key=_rank)))
+
+
+def _rank(member: Kind) -> tuple[int, str]:
+    match member:
+        case Scalar(kind) | Choices(kind):
+            return ("string", "integer", "number", "boolean").index(kind), ""
+        case Listing() | Row():
+            return 4, ""
+        case Record(tag=tag):
+            return 5, "" if tag is None else str(tag[1])
+        case Noted(kind) | Named(kind=kind):
+            return _rank(kind)
+        case Null():
+            return 6, ""
+        case _:
+            return 5, ""
+
+
+def _choices(values: Sequence[Any]) -> Iterator[Kind]:
+    """The values of a `Literal`, those of one type together."""
+    texts = tuple(value for value in values if isinstance(value, str))
+    numbers = tuple(value for value in values if isinstance(value, int))
+    if texts:
+        yield Choices("string", texts)
+    if numbers:
+        yield Choices("integer", numbers)
+    if None in values:
+        yield Null()
+
+
+def _choice(value: str | int) -> Choices:
+    return Choices("string" if isinstance(value, str) else "integer", (value,))
+
+
+def _enumeration(kind: enum.EnumType) -> Kind:
+    """The values of its members. Those of a flag are sums, of which the members are but the parts."""
+    members = cast("dict[str, enum.Enum]", dict(kind.__members__))
+    if issubclass(kind, enum.Flag):
+        return Scalar("integer")
+    values = tuple(dict.fromkeys(member.value for member in members.values()))
+    return Choices("string" if isinstance(values[0], str) else "integer", values, _docstring_of(kind).description or None)
+
+
+def _docstring_of(written: Any) -> Docstring:
+    """What was written of the class, and not what Python made up for it (`Point(x: int, y: int)`)."""
+    cls: type[Any] = get_origin(written) or written
+    match vars(cls).get("__doc__"):
+        case str() as text if not (text.startswith(f"{cls.__name__}(") and text.endswith(")")):
+            return read_docstring(text)
+        case _:
+            return Docstring()
+
+
+def _in_json(default: Any, annotation: Any) -> Any:
+    """A default as it would be given by a model; UNSET where there is none, or none that fits its own type.
+
+    null is not told: it means the same as nothing, or does not fit.
+    """
+    if default is None or default is msgspec.NODEFAULT or default is msgspec.UNSET:
+        return msgspec.UNSET
+    try:
+        told = plain_json(msgspec.to_builtins(default, str_keys=True, order="deterministic"))
+        msgspec.convert(told, annotation)
+    except Exception:  # a value of any class may stand there, and what it does when it is looked at is its own
+        return msgspec.UNSET
+    return told
+
+
+def _noted(kind: Kind, meaning: Meaning, said: str | None) -> Kind:
+    text, limits = meaning.text or said, _limits(kind, meaning)
+    return Noted(kind, text, limits) if text or limits else kind
+
+
+def _limits(kind: Kind, meaning: Meaning) -> dict[str, Any]:
+    """The keywords that a `Meta` stands for; of two that say the same the last one counts, as for msgspec."""
+    words = _WORDS.get(_json_type(kind), {})
+    limits: dict[str, Any] = {}
+    for meta in meaning.limits:
+        said = {word: getattr(meta, limit) for limit, word in (*words.items(), *_FOR_ALL.items())}
+        limits |= {word: value for word, value in said.items() if value is not None}
+        limits |= meta.extra_json_schema or {}
+    if limits and kind == SCALARS[bytes]:
+        limits |= {word: 4 * ((limits[word] + 2) // 3) for word in ("minLength", "maxLength") if word in limits}  # as base64
+    limits.pop("description", None)
+    return cast("dict[str, Any]", plain_json(msgspec.to_builtins(limits, str_keys=True, order="deterministic")))
+
+
+def _json_type(kind: Kind) -> str:
+    match kind:
+        case Scalar(name):
+            return name
+        case Listing():
+            return "array"
+        case Table():
+            return "object"
+        case _:
+            return ""
+
+
+_NUMERIC: Final = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum", "multiple_of": "multipleOf"}
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "string": {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"},
+    "integer": _NUMERIC,
+    "number": _NUMERIC,
+    "array": {"min_length": "minItems", "max_length": "maxItems"},
+    "object": {"min_length": "minProperties", "max_length": "maxProperties"},
+}
+_FOR_ALL: Final[Mapping[str, str]] = {"title": "title", "examples": "examples"}

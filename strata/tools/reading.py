@@ -1,0 +1,192 @@
+"""A live function as a tool: its name, its description, and the parameters that a model fills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature, isasyncgenfunction, isclass, isgeneratorfunction
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from strata.errors import ToolInvalid, ToolUnresolved
+from strata.graph.annotations import Annotations
+from strata.graph.context import Context
+from strata.graph.functions import is_async_function, layers_of, name_of
+from strata.graph.parameters import is_context, parameters_of
+from strata.graph.parameters import signature_of as written_signature
+from strata.graph.texts import is_text
+from strata.tools.context import ToolContext
+from strata.tools.docstrings import read_docstring
+from strata.tools.signature import ToolParameter, ToolSignature
+
+CONTEXTS: Final = (ToolContext, Context)
+
+NO_NAMES: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def signature_of(
+    fn: Callable[..., Any],
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    forbid_unknown_fields: bool = False,
+    names: Mapping[str, Any] = NO_NAMES,
+    place: str | None = None,
+) -> ToolSignature:
+    """What a model is to be told of `fn`, a function, method of an object, partial or callable object.
+
+    `name` and `description` go before the function's own name and docstring. `names` are those that annotations may use
+    beside the function's globals; `place` is where it is declared, by default where the function begins.
+
+    Raises:
+        ToolUnresolved: an annotation names what is not found.
+        ToolInvalid: it is otherwise no tool; the text says where, and what to do.
+    """
+    layers = tuple(layers_of(fn))
+    declared = _Declared(fn, layers, place or _place_of(layers), name)
+    declared.refuse_kind()
+    read = Annotations(layers, names)
+    parameters = declared.parameters()
+    contexts = [parameter.name for parameter in parameters if is_context(parameter.annotation, read, CONTEXTS)]
+    if len(contexts) > 1:
+        raise declared.invalid(f"its parameters '{contexts[0]}' and '{contexts[1]}' are both annotated as the context: one is enough")
+    docstring = read_docstring(_docstring_of(layers))
+    return ToolSignature(
+        name=declared.name,
+        description=declared.description(description, docstring.description),
+        parameters=tuple(
+            declared.argument(parameter, read, docstring.parameters.get(parameter.name)) for parameter in parameters if parameter.name not in contexts
+        ),
+        context=contexts[0] if contexts else None,
+        is_async=is_async_function(fn) or any(map(isasyncgenfunction, layers)),
+        returns=_returns(fn, read),
+        forbid_unknown_fields=forbid_unknown_fields,
+        module=str(getattr(layers[-1], "__module__", "")),
+        function=str(getattr(layers[-1], "__qualname__", declared.name)),
+        place=declared.place,
+        yields=any(isgeneratorfunction(layer) or isasyncgenfunction(layer) for layer in layers),
+    )
+
+
+class _Declared(NamedTuple):
+    """A function on its way to be a tool, and what opens the text of every error about it."""
+
+    fn: Callable[..., Any]
+    layers: tuple[Any, ...]
+    place: str
+    given_name: str | None
+
+    @property
+    def name(self) -> str:
+        given = self.given_name
+        if given is not None and not is_text(given):
+            raise ToolInvalid(f"the name of a tool is text that UTF-8 can encode, not {given!r}", place=self.place)
+        found = given if given is not None else name_of(self.fn)
+        if found is None:
+            raise ToolInvalid(f"{self.fn!r} has no name of its own: give the tool one, @strata_tool('name')", place=self.place)
+        return found
+
+    def invalid(self, text: str) -> ToolInvalid:
+        return ToolInvalid(f"tool '{self.name}': {text}", place=self.place)
+
+    def refuse_kind(self) -> None:
+        if isclass(self.fn):
+            raise self.invalid("a class is no tool: decorate a function, or a method of one of its objects")
+        if not callable(self.fn):
+            raise ToolInvalid(f"{self.fn!r} is no function", place=self.place)
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        try:
+            found = parameters_of(self.fn, f"tool '{self.name}'")
+        except TypeError as error:
+            raise ToolInvalid(str(error), place=self.place) from error
+        for position, parameter in enumerate(found):
+            self._refuse(parameter, position)
+        return found
+
+    def _refuse(self, parameter: Parameter, position: int) -> None:
+        if position == 0 and parameter.name in {"self", "cls"} and parameter.annotation is Parameter.empty:
+            raise self.invalid("it is a method: make a tool of the bound one, strata_tool(instance.method)")
+        match parameter.kind:
+            case Parameter.VAR_POSITIONAL:
+                raise self.invalid(
+                    f"its parameter '*{parameter.name}' has no place among named arguments: "
+                    f"take a list, as in `{parameter.name}: list[str]`{_advice_for_wrappers(parameter)}"
+                )
+            case Parameter.VAR_KEYWORD:
+                raise self.invalid(
+                    f"its parameter '**{parameter.name}' names no arguments that a model could be told of: "
+                    f"name each, or take a dict, as in `{parameter.name}: dict[str, str]`{_advice_for_wrappers(parameter)}"
+                )
+            case Parameter.POSITIONAL_ONLY:
+                raise self.invalid(f"its parameter '{parameter.name}' is positional only, and a model names its arguments: remove the '/'")
+            case _:
+                pass
+
+    def description(self, given: str | None, own: str) -> str:
+        if given is not None and not is_text(given):
+            raise self.invalid(f"its description is text that UTF-8 can encode, not {given!r}")
+        if given is None and not own:
+            raise self.invalid("it has no description for the model: write a docstring, or give description=")
+        return own if given is None else given
+
+    def argument(self, parameter: Parameter, read: Annotations, said: str | None) -> ToolParameter:
+        if parameter.annotation is Parameter.empty:
+            raise self.invalid(
+                f"its parameter '{parameter.name}' has no annotation, so a model cannot be told what to give: "
+                f"annotate it, with Any if it may be anything"
+            )
+        return ToolParameter(
+            name=parameter.name,
+            type=self._resolved(parameter, read),
+            default=msgspec.NODEFAULT if parameter.default is Parameter.empty else parameter.default,
+            description=said,
+        )
+
+    def _resolved(self, parameter: Parameter, read: Annotations) -> Any:
+        where = f"tool '{self.name}': the annotation of its parameter '{parameter.name}'"
+        try:
+            return read.read_to_the_end(parameter.annotation)
+        except NameError as error:
+            raise ToolUnresolved(
+                f"{where} names '{error.name}', which is not found in module {_module_of(self.layers)}: "
+                f"import it there for real and not under TYPE_CHECKING, or define it outside of functions",
+                place=self.place,
+            ) from error
+        except Exception as error:
+            raise ToolInvalid(f"{where} cannot be read: {type(error).__name__}: {error}", place=self.place) from error
+
+
+def _advice_for_wrappers(parameter: Parameter) -> str:
+    """A decorator that hides the function under it is the usual reason for parameters without annotations."""
+    return "; if a decorator put it there, let it use functools.wraps" if parameter.annotation is Parameter.empty else ""
+
+
+def _place_of(layers: tuple[Any, ...]) -> str:
+    """`file:line` of the first line of the function, which is that of its first decorator."""
+    codes = (getattr(layer, "__code__", None) for layer in reversed(layers))
+    code = next((code for code in codes if code is not None), None)
+    return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def _module_of(layers: tuple[Any, ...]) -> str:
+    return str(getattr(layers[-1], "__module__", "?"))
+
+
+def _docstring_of(layers: tuple[Any, ...]) -> str | None:
+    """The first one that somebody wrote; a partial and an object have that of their class, which says nothing of this tool."""
+    written = (getattr(layer, "__doc__", None) for layer in layers if hasattr(layer, "__code__") or hasattr(layer, "__wrapped__"))
+    return next((text for text in written if isinstance(text, str) and text.strip()), None)
+
+
+def _returns(fn: Callable[..., Any], read: Annotations) -> Any:
+    """What it is annotated to return. It never decides whether a function is a tool, so one that cannot be read is none."""
+    annotation = written_signature(fn).return_annotation
+    if annotation is Signature.empty:
+        return None
+    try:
+        return read.read_to_the_end(annotation)
+    except Exception:
+        return None

@@ -1,0 +1,110 @@
+"""What is told of tools, as JSON: the schema of their arguments, their manifest, and the bytes of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from dataclasses import is_dataclass
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from strata.errors import ToolInvalid
+from strata.graph.plain_json import plain_json
+from strata.graph.storable import storable_faults
+from strata.tools.kind_reading import arguments_of
+from strata.tools.rich_schema import rich_schema
+from strata.tools.rust_schema import NoRustTwin, rust_schema
+from strata.tools.signature import ToolParameter, ToolSignature
+
+Flavor: TypeAlias = Literal["json", "strata"]
+"""`json` says all that is known of an argument; `strata` is what the Rust engine says of the same tool."""
+
+Schema: TypeAlias = dict[str, Any]
+
+
+def arguments_type(signature: ToolSignature) -> type[msgspec.Struct]:
+    """A struct of the arguments, to decode them with; its fields have the names of the parameters, and their defaults.
+
+    A default that could be changed (a list, an object) is a copy for each call.
+
+    Raises:
+        ToolInvalid: a type cannot be read from JSON; it says which, and what to use instead.
+    """
+    try:
+        struct = msgspec.defstruct(
+            signature.name,
+            [(parameter.name, parameter.type, _field(parameter)) for parameter in signature.parameters],
+            kw_only=True,
+            frozen=True,
+            forbid_unknown_fields=signature.forbid_unknown_fields,
+            module=signature.module or None,
+        )
+        faults = storable_faults(struct)
+    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: names with two underscores, types without end
+        raise _invalid(signature, f"its parameters cannot be read from JSON: {error}") from error
+    if faults:
+        told = "; ".join(f"its argument '{fault.path.removeprefix(f'{signature.name}.')}': {fault.reason}" for fault in faults)
+        raise _invalid(signature, told)
+    return struct
+
+
+def input_schema(signature: ToolSignature, flavor: Flavor = "json") -> Schema:
+    """The JSON Schema of the arguments: always a plain object with `properties` and `required`.
+
+    Raises:
+        ToolInvalid: a type cannot be read from JSON, or, in the `strata` flavor, has no twin in Rust.
+    """
+    arguments_type(signature)  # refuses what msgspec could not decode
+    arguments = arguments_of(signature)
+    if flavor == "json":
+        return rich_schema(arguments)
+    try:
+        return rust_schema(arguments)
+    except NoRustTwin as error:
+        raise _invalid(signature, f"its argument '{error.path}' has no schema in Rust: {error.reason}") from error
+
+
+def manifest_entry(signature: ToolSignature, *, flavor: Flavor = "json") -> Schema:
+    """The tool's name, its description, and the schema of its arguments."""
+    return {"name": signature.name, "description": signature.description, "parameters": input_schema(signature, flavor)}
+
+
+def manifest(signatures: Iterable[ToolSignature], *, flavor: Flavor = "json") -> list[Schema]:
+    """An entry for each, in their order."""
+    return [manifest_entry(signature, flavor=flavor) for signature in signatures]
+
+
+def canonical_json(value: object) -> bytes:
+    """The one text of a schema or a manifest: compact UTF-8.
+
+    Keys keep their order. It is that of declaration, in which models fill in the arguments.
+
+    Raises:
+        TypeError: it is no JSON, NaN and the infinities included.
+    """
+    return msgspec.json.encode(plain_json(value))
+
+
+def _field(parameter: ToolParameter) -> Any:
+    default: Any = parameter.default
+    name = None if parameter.json_name == parameter.name else parameter.json_name
+    if default is msgspec.NODEFAULT:
+        return msgspec.field(name=name)
+    return msgspec.field(default_factory=_factory_of(default), name=name)
+
+
+def _factory_of(default: Any) -> Callable[[], Any]:
+    if isinstance(default, type(msgspec.field())):
+        return (lambda: default.default) if default.default_factory is msgspec.NODEFAULT else default.default_factory
+    if _may_change(default):
+        return lambda: deepcopy(default)
+    return lambda: default  # as it is: it may be an object that is known by its identity
+
+
+def _may_change(default: object) -> bool:
+    return isinstance(default, list | dict | set | bytearray | msgspec.Struct) or is_dataclass(default)
+
+
+def _invalid(signature: ToolSignature, text: str) -> ToolInvalid:
+    return ToolInvalid(f"tool '{signature.name}': {text}", place=signature.place)
