@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from bisect import bisect_left
 from functools import cached_property
 from pathlib import Path
 
-from strata.project.texts import Unreadable, read_text
+from strata.project.texts import Unreadable, read_text, tree_of
 
 _COMPILES = ".compile("
 
@@ -44,21 +43,5 @@ def read_source(path: Path, shown: str) -> Source | Unreadable:
 
 def parsed(path: Path, shown: str, text: str) -> Source | Unreadable:
     """Text as a source, or its first syntax error."""
-    try:
-        return Source(path, shown, text, _tree(text))
-    except SyntaxError as error:
-        return Unreadable(file=shown, line=error.lineno, column=error.offset, reason=f"it is no Python that {_version()} reads: {error.msg}")
-    except (ValueError, RecursionError, MemoryError) as error:  # NUL in the text; nested too deep for the parser
-        return Unreadable(file=shown, reason=f"it cannot be parsed: {str(error) or type(error).__name__}")
-
-
-def _tree(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of invalid escapes, which are no business of ours
-        return ast.parse(text)
-
-
-def _version() -> str:
-    import sys
-
-    return f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    tree = tree_of(text, shown)
+    return tree if isinstance(tree, Unreadable) else Source(path, shown, text, tree)
