@@ -447,13 +447,37 @@ class ResultRefused(NodeError):
 
 
 class OnceInsideItself(NodeError):
-    """The function that `ctx.once` calls has called `ctx.once` with the same key, and would wait for itself for ever."""
+    """A call of `ctx.once` would wait for itself for ever: for the one in whose function it stands, or for one that waits for that.
+
+    Attributes:
+        path: the node.
+        key: of the call.
+        waiting: the keys on the way from there to the call in whose function it stands, each waiting for the next.
+    """
+
+    def __init__(self, path: str, key: str, *waiting: str) -> None:
+        self.path, self.key, self.waiting = path, key, waiting
+        if not waiting:
+            super().__init__(
+                f"'{path}' calls ctx.once('{key}') inside the function of that same call, which would wait for itself",
+                hint="take another key for what is inside, or do it before",
+            )
+            return
+        chain = ", which".join(f" waits for '{one}'" for one in waiting)
+        super().__init__(
+            f"'{path}' calls ctx.once('{key}') inside the function of ctx.once('{waiting[-1]}'), and '{key}'{chain}: none of them would end",
+            hint="call the one before or behind the other, not inside its function",
+        )
+
+
+class OnceBlocksLoop(NodeError):
+    """`ctx.once_sync` was called on the event loop for what is being done elsewhere, and would keep the loop from everything until then."""
 
     def __init__(self, path: str, key: str) -> None:
         self.path, self.key = path, key
         super().__init__(
-            f"'{path}' calls ctx.once('{key}') inside the function of that same call, which would wait for itself",
-            hint="take another key for what is inside, or do it before",
+            f"'{path}' calls ctx.once_sync('{key}') on the event loop while another call does it, for which only a thread could wait",
+            hint=f"await ctx.once('{key}', ...) in an async node",
         )
 
 

@@ -27,7 +27,7 @@ async def call(run: Run, level: Level, node: NodePlan, handler: HandlerPlan) -> 
         asyncio.CancelledError: the level is being stopped, its task was cancelled, or the function raised it by itself.
         Exception: whatever the function raised.
     """
-    context = NodeContext(run, level, node.name) if handler.takes_context else None
+    context = NodeContext(run, level, node.name, in_place=handler.manner == "inline") if handler.takes_context else None
     try:
         if context is None:
             return await within(run, level, node, invoke(run, node.name, handler, level.state, None))

@@ -18,14 +18,14 @@ from strata.checkpoint.record import DecisionRecord
 from strata.engine import once
 from strata.engine.asking import Asking
 from strata.engine.calling import CallSite
-from strata.engine.doing import doing_once
+from strata.engine.doing import Doing, Done, Turn, Wait
 from strata.engine.interrupt import Scope
 from strata.engine.kept import ONCE
 from strata.engine.level import Level
 from strata.engine.place import hops_within, place_of
 from strata.engine.run import Run
 from strata.engine.stream import Channel, Diagnostic, StreamEvent, Token
-from strata.errors import CannotAsk, Pause
+from strata.errors import CannotAsk, OnceBlocksLoop, Pause
 from strata.graph.answers import Decision
 from strata.graph.context import Context, LastFailure
 from strata.graph.times import parse_wire_time
@@ -38,8 +38,10 @@ class NodeContext(Context):
 
     __slots__ = (
         "_attempt",
+        "_blocked",
         "_decision",
         "_hop",
+        "_in_place",
         "_is_recovery",
         "_last_failure",
         "_level",
@@ -47,7 +49,6 @@ class NodeContext(Context):
         "_name",
         "_open",
         "_path",
-        "_puts",
         "_recoveries",
         "_run",
         "_scope",
@@ -56,8 +57,8 @@ class NodeContext(Context):
         "unkept",
     )
 
-    def __init__(self, run: Run, level: Level, name: str, *, path: str | None = None, scope: Scope | None = None) -> None:
-        """For the level's node, or for the branch of it that `path` names and `scope` stops."""
+    def __init__(self, run: Run, level: Level, name: str, *, in_place: bool, path: str | None = None, scope: Scope | None = None) -> None:
+        """For the level's node, or for the branch of it that `path` names and `scope` stops. `in_place`: the loop stands still meanwhile."""
         self._run = run
         self._level = level
         self._name = name
@@ -70,28 +71,29 @@ class NodeContext(Context):
         self._last_failure = level.last_failure
         self._decision = level.decision
         self.asking: Asking | None = None
-        self.unkept: list[asyncio.Task[None]] = []
+        self.unkept: list[Future[None]] = []
         self._open = True
+        self._in_place = in_place
+        self._blocked: list[Future[None]] = []  # what threads of the attempt wait for
         self._site: CallSite | None = None
-        self._puts: set[Future[None]] | None = None
         self._loop = asyncio.get_running_loop()
 
     async def leave(self) -> None:
         """The attempt has ended: what it has done once is in the store when this returns.
 
-        What it still sends is dropped, and a thread of it that waits for room need not wait any longer.
+        What it still sends is dropped, and a thread of it that waits, for room or for somebody else, need not wait any longer.
         """
         self._open = False
-        for put in tuple(self._puts or ()):
-            put.cancel()
-        for keeping in self.unkept:
-            await keeping
+        for blocked in tuple(self._blocked):
+            blocked.cancel()
+        for keeping in tuple(self.unkept):
+            await asyncio.wrap_future(keeping)
 
     @property
     def site(self) -> CallSite:
         """Where this attempt calls tools and models from, for the rooms that know them."""
         if self._site is None:
-            self._site = CallSite(self._run, self._name, self.path)
+            self._site = CallSite(self._run, self._name, self.path, self._attempt)
         return self._site
 
     @property
@@ -212,47 +214,55 @@ class NodeContext(Context):
         return answer
 
     async def _once(self, key: str, fn: Callable[[], Any]) -> Any:
-        once.require_key(key)
-        with doing_once(self, key):
-            async with self._level.kept.lock(self.place, key):
-                if (record := self._recall(key)) is not None:
-                    return once.decode(self._name, key, fn, record)
-                result = fn()
-                if inspect.isawaitable(result):
-                    result = await result
-                if (progress := self._remember(key, fn, result)) is not None:
-                    await progress
-                return result
+        while isinstance(turn := self._turn(key), Wait):
+            await turn.until_over()
+        if isinstance(turn, Done):
+            return once.decode(self._name, key, fn, turn.result)
+        with turn:
+            result = fn()
+            if inspect.isawaitable(result):
+                result = await result
+            if (keeping := self._remember(turn, once.encode(self._name, key, fn, result))) is not None:
+                await keeping
+            return result
 
     def _once_sync(self, key: str, fn: Callable[[], Any]) -> Any:
-        once.require_key(key)
-        if (record := self._recall(key)) is not None:
-            return once.decode(self._name, key, fn, record)
-        with doing_once(self, key):
+        while isinstance(turn := self._turn(key), Wait):
+            self._wait_for(turn, key)
+        if isinstance(turn, Done):
+            return once.decode(self._name, key, fn, turn.result)
+        with turn:
             result = fn()
-        if (progress := self._remember(key, fn, result)) is None:
+            if (keeping := self._remember(turn, once.encode(self._name, key, fn, result))) is not None:
+                self._keep_in_sync(keeping)
             return result
-        if self._is_on_loop():  # which cannot be waited for here: the node waits when its function has returned
-            self.unkept.append(self._loop.create_task(progress))
-        else:
-            asyncio.run_coroutine_threadsafe(progress, self._loop).result()
-        return result
 
-    def _recall(self, key: str) -> bytes | None:
+    def _turn(self, key: str) -> Turn[tuple[str, str], bytes]:
+        once.require_key(key)
         if not self._open:
             raise asyncio.CancelledError
-        record = self._level.kept.results.get((self.place, key))
-        if record is not None:
-            self._level.keeps()  # an earlier attempt of a node around this one may have left it
-        return record
+        self._level.keeps()  # from here on: a thread may still be at it when the node has left the attempt, or has committed
+        return self._level.kept.doings.begin((self.place, key), path=self.path, key=key)
 
-    def _remember(self, key: str, fn: Callable[[], Any], result: object) -> Coroutine[Any, Any, None] | None:
+    def _wait_for(self, wait: Wait, key: str) -> None:
+        if self._is_on_loop() and not self._in_place:  # which tasks need to go on, and threads to store what they did
+            wait.over.cancel()
+            raise OnceBlocksLoop(self.path, key)
+        self._block_until(wait.over)
+
+    def _remember(self, doing: Doing[tuple[str, str], bytes], record: bytes) -> Coroutine[Any, Any, None] | None:
         """Keep the result for the run; what is to be awaited keeps it in the store too."""
-        record = once.encode(self._name, key, fn, result)
-        self._level.kept.results[self.place, key] = record
-        self._level.keeps()
         progress = self._run.progress
-        return None if progress is None else progress.keep({(self.place, f"{ONCE}{key}"): record})
+        if not doing.remember(record) or progress is None or self._loop.is_closed():  # a thread may outlive its node, and the loop
+            return None
+        return progress.keep({(self.place, f"{ONCE}{doing.key}"): record})
+
+    def _keep_in_sync(self, keeping: Coroutine[Any, Any, None]) -> None:
+        kept = asyncio.run_coroutine_threadsafe(keeping, self._loop)
+        if self._in_place or self._is_on_loop():  # it cannot be waited for here: the node waits when its function has returned
+            self.unkept.append(kept)
+        else:
+            kept.result()
 
     async def sleep(self, seconds: float, /) -> None:
         await self._run.clock.sleep(seconds)
@@ -288,15 +298,23 @@ class NodeContext(Context):
             self._put_from_thread(channel, event)
 
     def _put_from_thread(self, channel: Channel, event: StreamEvent) -> None:
-        put = asyncio.run_coroutine_threadsafe(channel.put(event, is_open=self._is_open), self._loop)
-        puts = self._puts = self._puts or set()
-        puts.add(put)
+        self._block_until(asyncio.run_coroutine_threadsafe(channel.put(event, is_open=self._is_open), self._loop))
+
+    def _block_until(self, over: Future[None]) -> None:
+        """Keep this thread waiting until then, or until the attempt has ended.
+
+        Raises:
+            asyncio.CancelledError: it has.
+        """
+        self._blocked.append(over)
         try:
-            put.result()
+            if not self._open:
+                over.cancel()
+            over.result()
         except FutureCancelled:
             raise asyncio.CancelledError from None
         finally:
-            puts.discard(put)
+            self._blocked.remove(over)
 
     def _is_open(self) -> bool:
         return self._open

@@ -51,7 +51,8 @@ def merged(level: Level, node: NodePlan, tally: Tally, names: list[str], fanout:
 
 
 async def _run_branch(run: Run, level: Level, node: NodePlan, name: str, handler: HandlerPlan, scope: Scope, fanout: Fanout) -> PartResult:
-    context = NodeContext(run, level, name, path=f"{level.path_of(node)}/{name}", scope=scope) if handler.takes_context else None
+    path, in_place = f"{level.path_of(node)}/{name}", handler.manner == "inline"
+    context = NodeContext(run, level, name, in_place=in_place, path=path, scope=scope) if handler.takes_context else None
     interrupt = scope.interrupt
     interrupt.calling = True
     try:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from strata.checkpoint.asked import AnswerRecord, Results, kept_metadata
+from strata.engine.doing import Doings
 from strata.engine.place import is_within
 from strata.ports.progress import Items
 
@@ -27,18 +27,19 @@ class Kept:
     Attributes:
         place: the node and hop that asked, as its idempotency key has it (`Work/review#1.2`).
         answers: what was answered there, in the order of asking.
-        results: of what was done once, by place and key; JSON.
+        results: of what was done once, by place and key; JSON. A thread may add to them at any moment.
+        doings: what is being done once.
         parts: finished branches and items, by the place of their node and their name; JSON.
     """
 
-    __slots__ = ("_aside", "_locks", "answers", "parts", "place", "results")
+    __slots__ = ("_aside", "answers", "doings", "parts", "place", "results")
 
     def __init__(self, place: str = "", answers: tuple[AnswerRecord, ...] = (), results: Results | None = None) -> None:
         self.place = place
         self.answers = answers
         self.results: dict[tuple[str, str], bytes] = dict(results or {})
         self.parts: dict[tuple[str, str], bytes] = {}
-        self._locks: dict[tuple[str, str], asyncio.Lock] = {}
+        self.doings = Doings(self.results)
         self._aside = _Aside()
 
     @property
@@ -50,10 +51,6 @@ class Kept:
         """What was answered there, if that is where the answers were given."""
         return self.answers if self.place == place else ()
 
-    def lock(self, place: str, key: str) -> asyncio.Lock:
-        """Held by whoever does something once."""
-        return self._locks.setdefault((place, key), asyncio.Lock())
-
     def load(self, items: Items) -> None:
         """Take what a store kept."""
         for (place, item), record in items.items():
@@ -64,11 +61,12 @@ class Kept:
 
     def metadata(self) -> Mapping[str, str]:
         """What the record of a node that has not committed says of it."""
-        return kept_metadata(self.answers, self.results)
+        return kept_metadata(self.answers, self.results.copy())
 
     def clear(self) -> None:
         """The node has committed, and nothing makes it run again under its key."""
         self._aside = _Aside()
+        self.doings.forget()
         self.results.clear()
         self._leave()
 
@@ -88,7 +86,6 @@ class Kept:
     def _leave(self) -> None:
         self.place, self.answers = "", ()
         self.parts.clear()
-        self._locks.clear()
 
 
 class _Aside:

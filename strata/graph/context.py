@@ -194,16 +194,23 @@ class Context(ABC):
 
         The key alone says what is meant: a second call with it, in the same attempt too, is given the first one's result,
         whatever `fn` it comes with. What is done for each of several things has a key for each, as `f"pay {line.id}"`.
+        A call that comes while another one does it, from whatever task, thread or attempt of the node, waits for that one.
 
         Raises:
-            OnceInsideItself: `fn` itself calls this with the same key.
+            OnceInsideItself: `fn` itself calls this with the same key, or with that of a call which waits for this one.
             ResultRefused: the result would not come back as the same. `fn` has been called.
             Exception: what `fn` raised; nothing is kept.
         """
         return await self._once(key, fn)
 
     def once_sync(self, key: str, fn: Callable[[], T], /) -> T:
-        """`once` for a sync handler, with a sync `fn`. In a node that runs in place the store has the result when the node returns."""
+        """`once` for a sync handler, with a sync `fn`. In a node that runs in place the store has the result when the node returns.
+
+        Raises:
+            OnceBlocksLoop: an async node calls it on the event loop while another call does it; elsewhere, and in a node
+                that runs in place, it waits.
+            OnceInsideItself, ResultRefused, Exception: see `once`.
+        """
         result: T = self._once_sync(key, fn)
         return result
 

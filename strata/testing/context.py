@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
-from strata.engine.doing import doing_once
-from strata.errors import Pause
+from strata.engine.doing import Doings, Done, Turn, Wait
+from strata.errors import OnceBlocksLoop, Pause
 from strata.graph.answers import Decision
 from strata.graph.clock import Clock, SystemClock
 from strata.graph.context import Context, LastFailure
@@ -62,7 +62,7 @@ class TestContext(Context):
         slept: the seconds of each sleep; none of them takes time unless `clock` was given.
     """
 
-    __slots__ = ("_answers", "_fields", "_is_cancelled", "_node", "asked", "diagnostics", "kept", "slept", "tokens")
+    __slots__ = ("_answers", "_doings", "_fields", "_is_cancelled", "_node", "asked", "diagnostics", "kept", "slept", "tokens")
     __test__ = False  # for pytest, which collects what is called Test...
 
     def __init__(self, node: str, fields: ContextFields) -> None:
@@ -73,6 +73,7 @@ class TestContext(Context):
         self.diagnostics: list[tuple[str, Mapping[str, object]]] = []
         self.slept: list[float] = []
         self.kept: dict[str, Any] = {}
+        self._doings = Doings(self.kept)
         self.asked: list[object] = []
         self._answers = _by_id(fields.get("answers", ()))
 
@@ -166,17 +167,32 @@ class TestContext(Context):
         self.diagnostics.append((message, details))
 
     async def _once(self, key: str, fn: Callable[[], Any]) -> Any:
-        if key not in self.kept:
-            with doing_once(self, key):
-                result = fn()
-                self.kept[key] = await result if inspect.isawaitable(result) else result
-        return self.kept[key]
+        while isinstance(turn := self._turn(key), Wait):
+            await turn.until_over()
+        if isinstance(turn, Done):
+            return turn.result
+        with turn:
+            result = fn()
+            if inspect.isawaitable(result):
+                result = await result
+            turn.remember(result)
+            return result
 
     def _once_sync(self, key: str, fn: Callable[[], Any]) -> Any:
-        if key not in self.kept:
-            with doing_once(self, key):
-                self.kept[key] = fn()
-        return self.kept[key]
+        while isinstance(turn := self._turn(key), Wait):
+            if turn.is_on_its_thread:
+                turn.over.cancel()
+                raise OnceBlocksLoop(self.path, key)
+            turn.over.result()
+        if isinstance(turn, Done):
+            return turn.result
+        with turn:
+            result = fn()
+            turn.remember(result)
+            return result
+
+    def _turn(self, key: str) -> Turn[str, Any]:
+        return self._doings.begin(key, path=self.path, key=key)
 
     def _ask(self, question: object, returns: Any, key: str | None) -> Any:
         self.asked.append(question)
