@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from mypy.nodes import TypeInfo
-from mypy.types import CallableType, Instance, Overloaded, TupleType, Type, TypedDictType, TypeType, UnionType, get_proper_type
+from mypy.types import CallableType, Instance, Overloaded, ProperType, TupleType, Type, TypedDictType, TypeType, UnionType, get_proper_type
+
+from strata.rules import unstorable
 
 Unstorable = tuple[str, str]
 """The path of a part inside a field, as `[]`, and why it cannot be stored."""
@@ -28,22 +30,12 @@ ITEMS: Final = frozenset(
         *(f"typing.{name}" for name in ("Collection", "Sequence", "MutableSequence", "AbstractSet", "MutableSet")),
     }
 )
+SETS: Final = frozenset({"builtins.set", "builtins.frozenset", "typing.AbstractSet", "typing.MutableSet"})
 VALUES: Final = frozenset({"builtins.dict", "typing.Mapping", "typing.MutableMapping"})
+NO_MEMBERS: Final = frozenset({"builtins.list", "builtins.dict", "builtins.set", "builtins.bytearray"})
 FIELDS: Final = ("dataclass", "dataclass_tag", "attrs", "attrs_tag", "namedtuple")
 
-REPLACEMENTS: Final = {
-    "collections.deque": "use list, and cut it where you append",
-    "collections.Counter": "use dict[str, int]",
-    "collections.defaultdict": "use dict, and setdefault where you write",
-    "collections.OrderedDict": "use dict, which keeps its order",
-    "pathlib.PurePath": "use str, and make the path where you need it",
-    "fractions.Fraction": "use tuple[int, int], or Decimal",
-    "builtins.BaseException": "keep its text as str",
-    "builtins.type": "keep its name as str, or use an enum",
-}
 VIEWS: Final = {"msgspec.Raw": "msgspec.Raw", "msgspec._core.Raw": "msgspec.Raw", "builtins.memoryview": "memoryview"}
-LIVE: Final = "functions and other live objects cannot be stored: keep a name, and look the object up with ctx.service(...)"
-OBJECT: Final = "object does not say what comes back: name the type, or use Any for plain JSON values"
 
 
 def unstorable_part(type_: Type) -> Unstorable | None:
@@ -58,9 +50,9 @@ def unstorable_part(type_: Type) -> Unstorable | None:
         case TypedDictType():
             return None
         case CallableType() | Overloaded():
-            return "", LIVE
+            return "", unstorable.LIVE
         case TypeType():
-            return "", f"type does not come back from JSON: {REPLACEMENTS['builtins.type']}"
+            return "", unstorable.of_class("type", "builtins.type")
         case Instance():
             return _unstorable_instance(proper)
         case _:
@@ -72,10 +64,37 @@ def _unstorable_instance(instance: Instance) -> Unstorable | None:
     if name in PLAIN or _has_fields(instance.type):
         return None
     if name in ITEMS:
+        member = get_proper_type(instance.args[0]) if name in SETS else None
+        if isinstance(member, Instance) and member.type.fullname in NO_MEMBERS:
+            return "", unstorable.of_member(_described(member))
         return _first(("[]", item) for item in instance.args)
     if name in VALUES:
+        key = get_proper_type(instance.args[0])
+        if _is_no_key(key):
+            return "", unstorable.of_key(_described(key))
         return _first(zip(("{key}", "{}"), instance.args, strict=True))
     return "", _reason(instance.type)
+
+
+def _is_no_key(key: ProperType) -> bool:
+    if isinstance(key, TupleType):
+        return True
+    if not isinstance(key, Instance):
+        return False
+    name = key.type.fullname
+    return name in ITEMS or name in VALUES or name == "builtins.bool" or (_has_fields(key.type) and not key.type.is_enum)
+
+
+def _described(type_: Type) -> str:
+    """As `compile()` names types: `tuple[date, int]`."""
+    proper = get_proper_type(type_)
+    if isinstance(proper, TupleType) and proper.partial_fallback.type.fullname == "builtins.tuple":
+        return f"tuple[{', '.join(map(_described, proper.items))}]"
+    instance = proper.partial_fallback if isinstance(proper, TupleType) else proper
+    if not isinstance(instance, Instance):
+        return str(proper)
+    parts = f"[{', '.join(map(_described, instance.args))}]" if instance.args else ""
+    return f"{instance.type.name}{parts}"
 
 
 def _has_fields(info: TypeInfo) -> bool:
@@ -85,15 +104,12 @@ def _has_fields(info: TypeInfo) -> bool:
 
 def _reason(info: TypeInfo) -> str:
     if info.fullname == "builtins.object":
-        return OBJECT
+        return unstorable.OBJECT
     if info.fullname in VIEWS:
-        return f"{VIEWS[info.fullname]} is a view of somebody's bytes: use bytes"
-    if info.fullname.startswith("types.") or info.is_protocol:
-        return LIVE
-    for known, advice in REPLACEMENTS.items():
-        if info.has_base(known):
-            return f"{info.name} does not come back from JSON: {advice}"
-    return f"{info.name} does not come back from JSON: make it a msgspec.Struct or a dataclass, or keep what it is made from"
+        return unstorable.of_view(VIEWS[info.fullname])
+    if info.fullname.startswith("types."):
+        return unstorable.LIVE
+    return unstorable.of_class(info.name, next((known for known in unstorable.ADVICE if info.has_base(known)), None))
 
 
 def _first(parts: Iterable[tuple[str, Type]]) -> Unstorable | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from strata.analysis.scopes import Scope
-from strata.analysis.values import UNKNOWN, Class, Module, Named, Value
+from strata.analysis.values import UNKNOWN, Class, Module, Named, Value, named
 
 _WELL_KNOWN = frozenset({"strata", "builtins", "typing", "typing_extensions", "msgspec", "abc", "datetime", "decimal", "uuid"})
 
@@ -15,11 +15,13 @@ def value_of(annotation: ast.expr | None, scope: Scope) -> Value:
     """The class or the foreign name that an annotation is; UNKNOWN for all that is not a plain name, or stood for two things."""
     match annotation:
         case ast.Constant(value=str() as text):
-            return _of_text(text, scope)
+            return value_of(parsed(text), scope)
         case ast.Name(id=name):
             return _settled(name, scope)
         case ast.Attribute(value=owner, attr=name):
             holder = value_of(owner, scope)
+            if isinstance(holder, Named):
+                return named(f"{holder.path}.{name}")
             return holder.member(name) if isinstance(holder, Module) else UNKNOWN
         case _:
             return UNKNOWN
@@ -54,11 +56,12 @@ def all_bases(value: Class) -> Iterator[Value]:
             yield from all_bases(base)
 
 
-def _of_text(text: str, scope: Scope) -> Value:
+def parsed(text: str) -> ast.expr | None:
+    """What an annotation in quotes says; None where that is no expression."""
     try:
-        return value_of(ast.parse(text.strip(), mode="eval").body, scope)
+        return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
-        return UNKNOWN
+        return None
 
 
 def _settled(name: str, scope: Scope) -> Value:

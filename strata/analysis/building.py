@@ -29,7 +29,7 @@ def start(builder: Builder, arguments: Arguments, findings: Findings) -> Value:
         return UNKNOWN
     if draft.is_lost or draft.entry or draft.edges:
         return UNKNOWN  # given data before, which Python refuses, or in other hands
-    return _listing(Wiring(draft.state, draft.place, ()), "start", arguments, findings)
+    return _listing(Wiring(draft.state, ()), "start", arguments, findings)
 
 
 def nodes(wiring: Wiring, arguments: Arguments, findings: Findings) -> Value:
@@ -56,7 +56,7 @@ def second_start(wiring: Wiring, arguments: Arguments, findings: Findings) -> Va
 
 def _listing(wiring: Wiring, method: str, arguments: Arguments, findings: Findings) -> Wiring:
     listed = tuple(_listed(value, wiring, method, arguments, findings) for value in arguments.positional)
-    return Wiring(wiring.state, wiring.place, (*wiring.listed, *listed))
+    return Wiring(wiring.state, (*wiring.listed, *listed))
 
 
 def _listed(value: Value, wiring: Wiring, method: str, arguments: Arguments, findings: Findings) -> Value:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
+from strata.analysis.annotations import is_state
 from strata.analysis.nodes import Body, Mark, Node
-from strata.analysis.values import Function, Value
+from strata.analysis.storing import field_faults
+from strata.analysis.values import Class, Function, Value
 from strata.rules.facts import (
     BoundaryFacts,
     BranchFacts,
@@ -17,7 +19,6 @@ from strata.rules.facts import (
     GraphFacts,
     NodeFacts,
     RecoveryFacts,
-    SourcePlace,
     WaitFacts,
 )
 from strata.rules.order import in_node_order
@@ -29,8 +30,8 @@ Lost: TypeAlias = Literal["nodes", "edges", "pauses"]
 class Draft:
     """Nodes, edges, and settings by the name that they were set on, as the builder of `strata` keeps them."""
 
-    def __init__(self, state: Value, place: SourcePlace) -> None:
-        self.state, self.place = state, place
+    def __init__(self, state: Value) -> None:
+        self.state = state
         self.entry = ""
         self.nodes: dict[str, Node] = {}
         self.edges: list[tuple[str, Mark]] = []
@@ -48,9 +49,9 @@ class Draft:
         """Whether it is in hands that are not followed: then nothing is known of it."""
 
 
-def draft_of(state: Value, place: SourcePlace, listed: Iterable[Value]) -> Draft:
+def draft_of(state: Value, listed: Iterable[Value]) -> Draft:
     """The draft of the decorated form; what is no known node of it is lost."""
-    draft = Draft(state, place)
+    draft = Draft(state)
     for at, node in enumerate(listed):
         if not isinstance(node, Node):
             draft.lost.add("nodes")
@@ -64,6 +65,7 @@ def draft_of(state: Value, place: SourcePlace, listed: Iterable[Value]) -> Draft
 
 def facts_of(draft: Draft) -> DraftFacts:
     """What the rules look at, before the options of `compile()` are added."""
+    state = draft.state if isinstance(draft.state, Class) and is_state(draft.state) else None
     return DraftFacts(
         graph=graph_facts(draft),
         boundaries=tuple(_boundary_facts(draft)),
@@ -80,7 +82,8 @@ def facts_of(draft: Draft) -> DraftFacts:
         metadata=draft.metadata,
         branch_metadata=draft.branch_metadata,
         doubled=tuple(NodeFacts(name=node.name, place=node.place) for node in draft.doubled),
-        state_place=draft.place,
+        state_faults=() if state is None else tuple(field_faults(state)),
+        state_place=None if state is None else state.place,
     )
 
 

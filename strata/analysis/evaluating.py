@@ -20,7 +20,7 @@ from strata.analysis.places import place_of
 from strata.analysis.scopes import Scope
 from strata.analysis.surface import CALLS
 from strata.analysis.tops import node_of
-from strata.analysis.values import UNKNOWN, Constant, Function, Listed, Module, Named, Pairs, Value
+from strata.analysis.values import UNKNOWN, Constant, Function, Listed, Module, Named, Pairs, Value, named
 from strata.rules.facts import SourcePlace
 
 
@@ -98,7 +98,7 @@ class Evaluation:
         arguments = self._arguments(call, scope)
         match called:
             case Named(path="strata.StateGraph"):
-                return Builder(Draft(arguments.at(0) or UNKNOWN, arguments.place), self.doubt)
+                return Builder(Draft(arguments.at(0) or UNKNOWN), self.doubt)
             case Named(path=path) if path in CALLS:
                 return CALLS[path](arguments, self.findings)
             case Mark() | Top() if len(arguments.positional) == 1:
@@ -131,7 +131,7 @@ class Evaluation:
 
     def _method_of_wiring(self, graph: Wiring, name: str, arguments: Arguments, scope: Scope) -> Value:
         if name == "compile":
-            return judge(draft_of(graph.state, graph.place, graph.listed), arguments, scope, self.findings)
+            return judge(draft_of(graph.state, graph.listed), arguments, scope, self.findings)
         if name == "nodes":
             return building.nodes(graph, arguments, self.findings)
         return building.second_start(graph, arguments, self.findings) if name == "start" else UNKNOWN
@@ -215,11 +215,6 @@ class Evaluation:
     def _escaped(value: Value) -> Value:
         escape(value)
         return UNKNOWN
-
-
-def named(path: str) -> Named:
-    """A foreign name; all rooms of strata give on its names, so where one is imported from says nothing."""
-    return Named(f"strata.{path.rpartition('.')[2]}") if path.startswith("strata.") else Named(path)
 
 
 def _power(base: Any, exponent: Any) -> Any:

@@ -95,7 +95,9 @@ class _Execution:
         match statement:
             case ast.If(test=test, body=body, orelse=otherwise):
                 if _is_for_checkers(test):
-                    return self._run(body, scope)
+                    ended = self._run(body, scope)
+                    self._forget_all(_bound_in(otherwise), scope)  # what annotations mean is another than what they name
+                    return ended
                 self._give_away(test, scope)
                 return self._branches([body, otherwise], scope)
             case ast.For() | ast.AsyncFor() | ast.While():
@@ -264,8 +266,10 @@ class _Execution:
     def _define_class(self, definition: ast.ClassDef, scope: Scope) -> None:
         bases = tuple(self._value(base, scope) for base in definition.bases)
         is_plain = not any(isinstance(base, ast.Starred) for base in definition.bases)
-        self._run(definition.body, Scope(definition.body, scope, is_class=True))
-        scope.bind(definition.name, Class(definition.name, bases if is_plain else (*bases, UNKNOWN)))
+        body = Scope(definition.body, scope, is_class=True)
+        self._run(definition.body, body)
+        place = place_of(self._source.shown, definition)
+        scope.bind(definition.name, Class(definition, bases if is_plain else (*bases, UNKNOWN), body, place))
 
 
 def _outside_of_class(scope: Scope) -> Scope:

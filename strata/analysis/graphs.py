@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strata.analysis.drafts import Draft
 from strata.analysis.values import Listed, Value
-from strata.rules.facts import GraphFacts, SourcePlace
+from strata.rules.facts import GraphFacts
 
 
 class Builder(Value, frozen=True, eq=False):
@@ -18,7 +18,6 @@ class Wiring(Value, frozen=True, eq=False):
     """`StateGraph(S).start(a)...`: the values that it lists, UNKNOWN for each that cannot be told."""
 
     state: Value
-    place: SourcePlace
     listed: tuple[Value, ...]
 
 

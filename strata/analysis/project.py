@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from strata.analysis.evaluating import named
 from strata.analysis.executing import follow
 from strata.analysis.findings import Findings
 from strata.analysis.modules import Found, Modules
 from strata.analysis.scopes import Scope
 from strata.analysis.sources import Source, read_source
-from strata.analysis.values import UNKNOWN, Constant, Imported, Listed, Module, Named, Value
+from strata.analysis.values import UNKNOWN, Constant, Imported, Listed, Module, Named, Value, named
 from strata.rules.problem import Problem
 
 

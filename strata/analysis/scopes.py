@@ -29,7 +29,7 @@ class Scope:
         """Whether names may have come in that are not known, over those that are."""
 
     def bind(self, name: str, value: Value) -> None:
-        if name in self.names and self.names[name] is not value:
+        if name in self.names and not _is_same(self.names[name], value):
             self.rebound.add(name)
         self.names[name] = value
 
@@ -74,3 +74,8 @@ class Scope:
                 return True
             scope = scope.around
         return False
+
+
+def _is_same(before: Value, value: Value) -> bool:
+    """Whether it is one object; `import concurrent` and `import concurrent.futures` bind the same module."""
+    return before is value or (isinstance(before, Named) and isinstance(value, Named) and before.path == value.path)

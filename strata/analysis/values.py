@@ -56,6 +56,11 @@ class Named(Value, frozen=True, eq=False):
     path: str
 
 
+def named(path: str) -> Named:
+    """A foreign name; all rooms of strata give on its names, so where one is imported from says nothing."""
+    return Named(f"strata.{path.rpartition('.')[2]}") if path.startswith("strata.") else Named(path)
+
+
 class Module(Value, frozen=True, eq=False):
     """A module, of which a member can be asked by its name."""
 
@@ -85,10 +90,16 @@ class Function(Value, frozen=True, eq=False):
 
 
 class Class(Value, frozen=True, eq=False):
-    """A class statement."""
+    """A class statement; its scope is that of its body."""
 
-    name: str
+    definition: ast.ClassDef
     bases: tuple[Value, ...]
+    scope: Scope
+    place: SourcePlace
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
 
 
 class Branch(Value, frozen=True, eq=False):

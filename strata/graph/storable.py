@@ -14,6 +14,7 @@ import msgspec
 from msgspec import inspect
 
 from strata.graph.shapes import Fields, Shape, class_of, describe, name_of, parts_of, shape_of
+from strata.rules import unstorable
 from strata.rules.facts import StateFieldFault
 
 
@@ -55,39 +56,38 @@ def _reason(shape: Shape) -> str | None:
         case inspect.CustomType():
             return _reason_of_class(shape.cls)
         case inspect.RawType() | inspect.ExtType() | inspect.MemoryViewType():
-            return f"{describe(shape)} is a view of somebody's bytes: use bytes"
+            return unstorable.of_view(describe(shape))
         case inspect.EnumType():
             return _reason_of_enum(shape.cls)
         case inspect.DictType() if not _can_be_key(shape.key_type):
-            return f"keys of type {describe(shape.key_type)} do not come back from JSON: use str or int keys, or a list of pairs"
+            return unstorable.of_key(describe(shape.key_type))
         case inspect.SetType() | inspect.FrozenSetType() if not _is_hashable(shape.item_type):
-            return f"{describe(shape.item_type)} cannot be in a set, it has no hash: use a list, or make it frozen"
+            return unstorable.of_member(describe(shape.item_type))
         case _:
             return None
 
 
-REPLACEMENTS: tuple[tuple[type[Any], str], ...] = (
-    (deque, "use list, and cut it where you append"),
-    (Counter, "use dict[str, int]"),
-    (defaultdict, "use dict, and setdefault where you write"),
-    (OrderedDict, "use dict, which keeps its order"),
-    (PurePath, "use str, and make the path where you need it"),
-    (Fraction, "use tuple[int, int], or Decimal"),
-    (BaseException, "keep its text as str"),
-    (type, "keep its name as str, or use an enum"),
-)
+ADVISED: Mapping[type[Any], str] = {
+    deque: "collections.deque",
+    Counter: "collections.Counter",
+    defaultdict: "collections.defaultdict",
+    OrderedDict: "collections.OrderedDict",
+    PurePath: "pathlib.PurePath",
+    Fraction: "fractions.Fraction",
+    BaseException: "builtins.BaseException",
+    type: "builtins.type",
+}
+"""Where the advice on a class, and on those that derive from it, is found."""
 
 
 def _reason_of_class(cls: Any) -> str:
     origin = getattr(cls, "__origin__", cls)
     if origin is object:
-        return "object does not say what comes back: name the type, or use Any for plain JSON values"
+        return unstorable.OBJECT
     if origin is Callable or (isinstance(origin, type) and origin.__module__ == "types"):
-        return "functions and other live objects cannot be stored: keep a name, and look the object up with ctx.service(...)"
-    for known, advice in REPLACEMENTS:
-        if isinstance(origin, type) and issubclass(origin, known):
-            return f"{name_of(origin)} does not come back from JSON: {advice}"
-    return f"{name_of(origin)} does not come back from JSON: make it a msgspec.Struct or a dataclass, or keep what it is made from"
+        return unstorable.LIVE
+    known = next((name for advised, name in ADVISED.items() if isinstance(origin, type) and issubclass(origin, advised)), None)
+    return unstorable.of_class(name_of(origin), known)
 
 
 def _reason_of_enum(cls: type[enum.Enum]) -> str | None:

@@ -109,6 +109,46 @@ DECORATED = {
         builder = StateGraph(Count).start(begin).nodes(end)
         graph = builder.compile()
     """,
+    "fields that cannot be stored": """
+        import socket
+        from collections import deque
+        from collections.abc import Callable
+        from pathlib import Path
+        from typing import Annotated, ClassVar, Optional
+
+        import msgspec
+
+        class Session:
+            pass
+
+        class Crate(msgspec.Struct):
+            shipped: deque[int]
+
+        class Base(State):
+            folder: Path
+            note: object
+
+        class Parcel(Base):
+            note: str
+            shared: ClassVar[socket.socket]
+            line: socket.socket
+            work: "Callable[[int], int] | None"
+            at: dict[tuple[int, int], str]
+            crates: list[Crate]
+            more: dict[str, Crate]
+            session: Optional[Annotated[Session, 3]]
+            seen: set[list[int]]
+            faults: tuple[int, ValueError]
+            ways: tuple[Path, ...] = ()
+            kind: type[int] = int
+
+        @node
+        def begin(state: Parcel) -> Parcel:
+            return state
+
+        builder = StateGraph(Parcel).start(begin)
+        graph = builder.compile()
+    """,
     "a node that nothing leads to": """
         builder = StateGraph(Count).start(end).nodes(last)
         graph = builder.compile()

@@ -77,6 +77,12 @@ MUTATIONS = (
     _Mutation(
         "a merge or fold is async", r"(^@(?:parallel|map_each|subgraph|wait_for_event|timer).*\n(?:@.*\n)*)def", r"\1async def", codes.WRONG_FUNCTION
     ),
+    _Mutation(
+        "a field cannot be stored",
+        r"(^class \w+\(State\):\n(?:    \"\"\"[^\"]*\"\"\"\n\n?)?    \w+: )[^=\n]+",
+        r"\1object ",
+        codes.UNSTORABLE_FIELD,
+    ),
     # settings
     _Mutation("no hop is allowed", r"\.compile\((?!.*max_node_hops)", ".compile(max_node_hops=0, ", codes.HOP_LIMIT),
     _Mutation("less than one hop is allowed", r"\bmax_node_hops=\d+", "max_node_hops=-1", codes.HOP_LIMIT),

@@ -10,8 +10,8 @@ from strata.rules import codes
 from tests.analysis.broken_graphs import DECORATED, FROM_DATA, module_of
 from tests.analysis.parity import assert_told_alike, by_compile
 
-# What only types show: of a payload and of the fields of a state.
-OF_TYPES = {codes.PAYLOAD_TYPE, codes.UNSTORABLE_FIELD}
+# What only types show.
+OF_TYPES = {codes.PAYLOAD_TYPE}
 # What Python refuses before there is a graph, and what nothing but source shows: test_refused_functions.py has them.
 OF_SOURCE = {
     codes.WRONG_FUNCTION,

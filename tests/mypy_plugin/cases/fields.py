@@ -9,10 +9,10 @@ import operator
 import socket
 import uuid
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypedDict, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
 import msgspec
 
@@ -29,6 +29,10 @@ def count(old: int, new: int) -> int:
     return old + new
 
 
+class Sized(Protocol):
+    def size(self) -> int: ...
+
+
 class Broken(State):
     conn: socket.socket  # E: state field Broken.conn cannot be stored: socket does not come back from JSON: make it a msgspec.Struct [strata-unstorable-field]
     work: Callable[[int], int] | None = None  # E: state field Broken.work cannot be stored: functions and other live objects [strata-unstorable-field]
@@ -38,6 +42,11 @@ class Broken(State):
     thing: object  # E: state field Broken.thing cannot be stored: object does not say what comes back [strata-unstorable-field]
     pair: tuple[int, complex]  # E: state field Broken.pair[1] cannot be stored: complex does not come back [strata-unstorable-field]
     later: Later
+    at: dict[tuple[int, datetime.date], str]  # E: state field Broken.at cannot be stored: keys of type tuple[int, date] do not come back from JSON: use str or int keys, or a list of pairs [strata-unstorable-field]
+    flags: dict[bool, int]  # E: state field Broken.flags cannot be stored: keys of type bool do not come back [strata-unstorable-field]
+    seen: set[list[int]]  # E: state field Broken.seen cannot be stored: list[int] cannot be in a set, it has no hash: use a list, or make it frozen [strata-unstorable-field]
+    sized: Sized  # E: state field Broken.sized cannot be stored: Sized does not come back from JSON: make it a msgspec.Struct [strata-unstorable-field]
+    stream: Iterator[int]  # E: state field Broken.stream cannot be stored: Iterator does not come back from JSON: make it [strata-unstorable-field]
     notes: Annotated[list[str], count]  # E: the reducer 'count' of state field Broken.notes does not merge two values of the field [strata-reducer]
 
 
@@ -73,6 +82,7 @@ class Sound(State):
     price: decimal.Decimal
     anything: Any
     mapping: Mapping[str, tuple[int, ...]]
+    colors: dict[Color, set[Point]]
     notes: Annotated[list[str], extend] = msgspec.field(default_factory=list)
     log: list[str] = reduced(operator.add, default_factory=list)
     nothing: None = None
