@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 
+import msgspec
+
 from strata.checkpoint.record import Checkpoint
-from strata.engine.endings import Ending, Finished, Paused, PausedInside, Stopped
+from strata.engine.decide.failure import Failure
+from strata.engine.endings import Ending, Finished, NodeFailedForGood, Paused, PausedInside, Stopped
 from strata.engine.interrupt import StopReason
 from strata.engine.level import Level
 from strata.engine.records import record_of
@@ -28,6 +31,24 @@ def stopped(level: Level, reason: StopReason, stamp: Stamp) -> Ending:
     ending = stopped(child, reason, stamp) if child.ending is None else child.ending
     nested = _record(child, ending, stamp)
     return PausedInside(nested=nested) if nested is not None and isinstance(ending, Paused | PausedInside) else Stopped(reason, nested)
+
+
+def failed(level: Level, failure: Failure, stamp: Stamp) -> NodeFailedForGood:
+    """The level's node has failed. If its child had finished by then, that stands before its last node, at every level (strata-checkpoint.md 8)."""
+    nested = _behind(level, failure, stamp)
+    return NodeFailedForGood(failure if nested is None else msgspec.structs.replace(failure, nested=nested))
+
+
+def _behind(level: Level, failure: Failure, stamp: Stamp) -> Checkpoint | None:
+    """The record of the finished child behind which the level failed; a child that had left no record before is entered anew."""
+    child = level.child
+    if child is None or not isinstance(child.ending, Finished):
+        return None
+    child.step_back()
+    if child.hops == 0 and level.inside is None:
+        return None
+    passed_down = msgspec.structs.replace(failure, counted=False, nested=_behind(child, failure, stamp))
+    return _record(child, NodeFailedForGood(passed_down), stamp)
 
 
 def _record(child: Level, ending: Ending, stamp: Stamp) -> Checkpoint | None:

@@ -203,9 +203,9 @@ class Level:
 
     def leave_entry(self) -> None:
         """A node has committed: the next one is like any other. An item's nodes all may have run before, if one may."""
-        self.inside, self.last_failure = None, None
+        self.last_failure = None
         if self.ending is None or self.parent is None:  # else the level around this one may have it step back
-            self.child = None
+            self.inside, self.child = None, None
         if self.stores:
             self.recovering, self.recoveries = False, 0
         self.has_entered = self.recovering

@@ -14,9 +14,9 @@ from strata.engine.call import emit, room_for
 from strata.engine.decide.failure import Failure, judge_at_end
 from strata.engine.decide.routing import FINISH, Step, next_step
 from strata.engine.decide.waiting import wait_of
-from strata.engine.endings import Asked, Ending, Finished, NodeFailedForGood, OverLimit, Paused, PausedInside, Stopped
+from strata.engine.endings import Asked, Ending, Finished, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.faults import CameToRest, ChildPaused, ChildStopped, NodeAsked
-from strata.engine.inside import stopped
+from strata.engine.inside import failed, stopped
 from strata.engine.level import BREATH, Level
 from strata.engine.plan import NodePlan
 from strata.engine.records import running_record
@@ -175,7 +175,7 @@ async def _left(run: Run, level: Level, node: NodePlan, error: BaseException) ->
         level.take_fallback(node.fallback, _last_failure(level, node, failure))
         return None
     level.hops -= 1
-    return NodeFailedForGood(failure)
+    return failed(level, failure, run.stamp())
 
 
 def _at_rest(error: CameToRest) -> Ending:
