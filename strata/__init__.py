@@ -111,6 +111,9 @@ if TYPE_CHECKING:
     from strata.runtime.stream import RunStream
     from strata.runtime.sweeps import Recovered, RecoveryReport, Skipped, WakeReport, Woken
     from strata.runtime.thread import Record, Thread
+    from strata.tools.context import ToolContext
+    from strata.tools.declaration import strata_tool
+    from strata.tools.registry import ToolRegistry
 
 __all__ = [
     # Graphs
@@ -188,6 +191,10 @@ __all__ = [
     "Token",
     "WakeReport",
     "Woken",
+    # Tools
+    "ToolContext",
+    "ToolRegistry",
+    "strata_tool",
     # Time
     "SYSTEM",
     "Clock",
@@ -317,6 +324,8 @@ MODULES = {
     "ThreadQuery": "strata.ports.checkpoints",
     "ThreadSummary": "strata.ports.checkpoints",
     "Token": "strata.engine.stream",
+    "ToolContext": "strata.tools.context",
+    "ToolRegistry": "strata.tools.registry",
     "WaitingFor": "strata.graph.answers",
     "WakeReport": "strata.runtime.sweeps",
     "Woken": "strata.runtime.sweeps",
@@ -335,6 +344,7 @@ MODULES = {
     "quorum": "strata.graph.joins",
     "reduced": "strata.graph.state",
     "retry": "strata.graph.recovery_marks",
+    "strata_tool": "strata.tools.declaration",
     "subgraph": "strata.graph.subgraph_decorator",
     "timer": "strata.graph.wait_decorators",
     "wait_for_event": "strata.graph.wait_decorators",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from strata.engine.run import Run
 
 
@@ -13,22 +11,27 @@ class CallSite:
     Attributes:
         node: its own name.
         path: its qualified one, which is where its span is found.
+        attempt: from 1.
         watch: who is told of its calls; None where nobody watches.
         threads: what sync functions run on.
         clock: what timeouts and durations are measured on.
     """
 
-    __slots__ = ("_made", "clock", "node", "path", "threads", "watch")
+    __slots__ = ("_made", "attempt", "clock", "node", "path", "threads", "watch")
 
-    def __init__(self, run: Run, node: str, path: str) -> None:
+    def __init__(self, run: Run, node: str, path: str, attempt: int) -> None:
         self.node = node
         self.path = path
+        self.attempt = attempt
         self.watch = run.watch
         self.threads = run.threads
         self.clock = run.clock
-        self._made: Counter[str] = Counter()
+        self._made: dict[str, list[str | None]] = {}
 
-    def nth(self, call: str) -> int:
-        """How often this attempt has made that call, this time included: calls that say the same are told apart by it."""
-        self._made[call] += 1
-        return self._made[call]
+    def ordinal(self, call: str, call_id: str | None) -> int:
+        """Which of this attempt's calls that say the same that one is, from 1; one that is told again under its id keeps its number."""
+        made = self._made.setdefault(call, [])
+        if call_id is None or call_id not in made:
+            made.append(call_id)
+            return len(made)
+        return made.index(call_id) + 1

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import CancelledError as FutureCancelled
 from concurrent.futures import Future
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -31,6 +31,9 @@ from strata.graph.context import Context, LastFailure
 from strata.graph.times import parse_wire_time
 
 T = TypeVar("T")
+
+_ASKING: Final = threading.Lock()
+"""Threads of a node may ask at once. One lock for all: a question is rare, and a lock for each context would not be."""
 
 
 class NodeContext(Context):
@@ -53,6 +56,7 @@ class NodeContext(Context):
         "_run",
         "_scope",
         "_site",
+        "_thread",
         "asking",
         "unkept",
     )
@@ -74,9 +78,14 @@ class NodeContext(Context):
         self.unkept: list[Future[None]] = []
         self._open = True
         self._in_place = in_place
+        self._thread: int | None = None
         self._blocked: list[Future[None]] = []  # what threads of the attempt wait for
         self._site: CallSite | None = None
         self._loop = asyncio.get_running_loop()
+
+    def enter_thread(self) -> None:
+        """The handler runs on the thread that calls this."""
+        self._thread = threading.get_ident()
 
     async def leave(self) -> None:
         """The attempt has ended: what it has done once is in the store when this returns.
@@ -198,6 +207,10 @@ class NodeContext(Context):
     def _ask(self, question: object, returns: Any, key: str | None) -> Any:
         if self._path is not None or self._level.is_item:
             raise CannotAsk(self.path)
+        with _ASKING:
+            return self._answer(question, returns, key)
+
+    def _answer(self, question: object, returns: Any, key: str | None) -> Any:
         if not self._open:
             raise asyncio.CancelledError
         if self.asking is None:
@@ -206,12 +219,19 @@ class NodeContext(Context):
             raise Pause
         if key is not None:
             once.require_key(key)
-        answer = self.asking.ask(question, returns, key)
+        answer = self.asking.ask(question, returns, key, in_order=self._asks_in_order())
         if answer is msgspec.UNSET:
             kept = self._level.kept
             kept.place, kept.answers = self.place, tuple(one for one in kept.answers if one is not self.asking.unfit)
             raise Pause
         return answer
+
+    def _asks_in_order(self) -> bool:
+        """Whether the handler itself asks, one question after another; tasks and threads that it starts come in any order."""
+        task = _current_task()
+        if self._thread is None:
+            return task is self._level.interrupt.task
+        return task is None and threading.get_ident() == self._thread
 
     async def _once(self, key: str, fn: Callable[[], Any]) -> Any:
         while isinstance(turn := self._turn(key), Wait):
@@ -333,6 +353,13 @@ class NodeContext(Context):
             return asyncio.get_running_loop() is self._loop
         except RuntimeError:
             return False
+
+
+def _current_task() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no loop runs in this thread
+        return None
 
 
 def decision_of(record: DecisionRecord) -> Decision:

@@ -8,7 +8,7 @@ import msgspec
 
 from strata.checkpoint.record import Checkpoint
 from strata.engine.faults import ChildFailed, ChildTimedOut
-from strata.errors import BadItems, FatalError, NodeTimedOut, NoMatchingEdge, PolicyFailed, StrataError, TransientError
+from strata.errors import BadItems, FatalError, NodeTimedOut, NoMatchingEdge, PolicyFailed, StrataError, ToolError, TransientError
 from strata.graph.recovery import RecoverySpec
 from strata.graph.times import seconds_of
 
@@ -39,19 +39,21 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 def judge(error: Exception, policy: RecoverySpec | None = None, *, attempts: int = 1) -> Failure:
     """A timeout is transient whatever the policy says, our own two errors say it themselves, the policy knows the rest.
 
-    Where the policy's own `on=` raises, that is the failure.
+    A tool that failed is judged by what it failed of, too. Where the policy's own `on=` raises, that is the failure.
     """
+    reasons = _reasons(error)
+    hinting = next((one for one in reasons if isinstance(one, TransientError | ChildFailed)), None)
     try:
-        kind = _kind(error, policy)
+        kind = _kind(reasons, policy)
     except Exception as raised:
         return judge(_policy_failed("retry", raised, error), attempts=attempts)
     return Failure(
         message=stored_text(error),
         kind=kind,
         error=error,
-        counted=kind == "transient" or isinstance(error, FatalError | ChildFailed | BadItems),
+        counted=kind == "transient" or any(isinstance(one, FatalError | ChildFailed | BadItems) for one in reasons),
         attempts=attempts,
-        retry_after=_asked_delay(error) if isinstance(error, TransientError | ChildFailed) else None,
+        retry_after=None if hinting is None else _asked_delay(hinting),
         timed_out=isinstance(error, NodeTimedOut),
         nested=error.nested if isinstance(error, ChildFailed | ChildTimedOut) else None,
     )
@@ -72,9 +74,17 @@ def judge_at_end(error: Exception, policy: RecoverySpec | None, *, attempts: int
 
 
 def _faces(error: Exception) -> tuple[Exception, ...]:
-    """What an `on=` may look for: the node's error, and what handlers inside it raised."""
+    """What an `on=` may look for: the node's error, and what handlers or tools inside it raised."""
     inner = error.errors if isinstance(error, ChildFailed) else ()
-    return (error, *(one for one in inner if isinstance(one, Exception)))
+    return (*_reasons(error), *(one for one in inner if isinstance(one, Exception)))
+
+
+def _reasons(error: Exception) -> tuple[Exception, ...]:
+    """The error; and where it only says that a tool failed, what it failed of."""
+    reasons = [error]
+    while isinstance(reasons[-1], ToolError) and isinstance(cause := reasons[-1].__cause__, Exception) and cause not in reasons:
+        reasons.append(cause)
+    return tuple(reasons)
 
 
 def delay_before(retry: int, failure: Failure, policy: RecoverySpec, random: float) -> float:
@@ -97,14 +107,17 @@ def stored_text(error: BaseException) -> str:
     return data[:LONGEST_TEXT].decode("utf-8", "ignore")
 
 
-def _kind(error: Exception, policy: RecoverySpec | None) -> Kind:
-    if isinstance(error, NodeTimedOut | TransientError):
-        return "transient"
-    if isinstance(error, ChildFailed):
-        return error.kind
-    if isinstance(error, FatalError) or policy is None or policy.is_transient is None:
+def _kind(reasons: tuple[Exception, ...], policy: RecoverySpec | None) -> Kind:
+    for error in reasons:
+        if isinstance(error, NodeTimedOut | TransientError):
+            return "transient"
+        if isinstance(error, ChildFailed):
+            return error.kind
+        if isinstance(error, FatalError):
+            return "fatal"
+    if policy is None or policy.is_transient is None:
         return "fatal"
-    return "transient" if policy.is_transient(error) else "fatal"
+    return "transient" if any(map(policy.is_transient, reasons)) else "fatal"
 
 
 def _policy_failed(policy: str, raised: Exception, about: Exception) -> PolicyFailed:

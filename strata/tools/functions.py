@@ -1,0 +1,105 @@
+"""The function of a tool as a dispatch calls it: awaited, in place, or on a worker thread."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from functools import partial
+from inspect import Parameter
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import astuple
+
+from strata.errors import ToolCallDenied
+from strata.graph.functions import layers_of
+from strata.graph.parameters import POSITIONAL
+from strata.graph.parameters import signature_of as written_signature
+from strata.tools.context import ToolContext
+from strata.tools.results import joined
+from strata.tools.signature import ToolSignature
+from strata.tools.sites import site_of
+
+Manner: TypeAlias = Literal["async", "inline", "thread"]
+
+
+class ToolFunction:
+    """How to call `fn` with the arguments of a call, and with its context where it asks for one; `takes_node`: with the node's own."""
+
+    __slots__ = ("_context", "_fn", "_is_plain", "_manner", "_names", "_takes_node", "_tool")
+
+    def __init__(self, fn: Callable[..., Any], signature: ToolSignature, *, takes_node: bool, inline: bool) -> None:
+        self._tool = signature.name
+        self._fn = _gathering(fn) if signature.yields else fn
+        self._names = tuple(parameter.name for parameter in signature.parameters)
+        self._context = None if signature.context is None else written_signature(fn).parameters[signature.context]
+        self._takes_node = takes_node
+        self._manner: Manner = "async" if signature.is_async else "inline" if inline else "thread"
+        self._is_plain = self._manner == "async" and not signature.yields and self._context is None and _takes_in_order(fn, self._names)
+
+    def call(self, arguments: msgspec.Struct, context: ToolContext | None) -> Awaitable[Any]:
+        """What the function gives, or raises."""
+        if self._is_plain:  # most functions: spared a dict, a partial and a coroutine
+            work: Awaitable[Any] = self._fn(*astuple(arguments))
+            return work
+        return self._call_by_name(arguments, context)
+
+    async def _call_by_name(self, arguments: msgspec.Struct, context: ToolContext | None) -> Any:
+        result = await self._called(partial(self._fn, **self._keywords(arguments, context)), context)
+        return await result if inspect.isawaitable(result) else result
+
+    async def _called(self, call: Callable[[], Any], context: ToolContext | None) -> Any:
+        match self._manner:
+            case "async" | "inline":
+                return call()
+            case "thread":
+                site = site_of(context)
+                return await (_on_spare_thread(call) if site is None else site.threads.call(site.node, call))
+
+    def _keywords(self, arguments: msgspec.Struct, context: ToolContext | None) -> dict[str, Any]:
+        keywords: dict[str, Any] = dict(zip(self._names, astuple(arguments), strict=True))
+        if self._context is not None:
+            self._give_context(self._context, context or ToolContext(), keywords)
+        return keywords
+
+    def _give_context(self, parameter: Parameter, context: ToolContext, keywords: dict[str, Any]) -> None:
+        if not self._takes_node:
+            keywords[parameter.name] = context
+        elif context.node is not None:
+            keywords[parameter.name] = context.node
+        elif parameter.default is Parameter.empty:
+            raise ToolCallDenied(self._tool, "it takes the context of the node that calls it, and no node makes this call")
+
+
+async def _on_spare_thread(call: Callable[[], Any]) -> Any:
+    """Outside of runs there are no worker threads of ours: the loop's own do it."""
+
+    def bounded() -> Any:
+        try:
+            return call()
+        except StopIteration as error:  # which no future takes
+            raise RuntimeError("the tool raised StopIteration") from error
+
+    return await asyncio.to_thread(bounded)
+
+
+def _takes_in_order(fn: Callable[..., Any], names: tuple[str, ...]) -> bool:
+    """Whether its arguments can be given by position."""
+    parameters = written_signature(fn).parameters.values()
+    return tuple(parameter.name for parameter in parameters if parameter.kind in POSITIONAL) == names
+
+
+def _gathering(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A generator as a function that gives all of what it gives."""
+    if any(map(inspect.isasyncgenfunction, layers_of(fn))):
+
+        async def gather_async(**arguments: Any) -> Any:
+            return joined([piece async for piece in fn(**arguments)])
+
+        return gather_async
+
+    def gather(**arguments: Any) -> Any:
+        return joined(list(fn(**arguments)))
+
+    return gather
