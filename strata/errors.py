@@ -425,13 +425,13 @@ class PauseSwallowed(NodeError):
 
 
 class QuestionChanged(NodeError):
-    """The node asks for another type than the one that was asked for when the answer was given."""
+    """The node asks for another type than the one that was asked for when the answer was given, or in words to which none of several was."""
 
     def __init__(self, node: str, question: str, *, why: str) -> None:
         self.node, self.question = node, question
         super().__init__(
             f"node '{node}' was given an answer to its question '{question}' that is not what it asks for now: {why}",
-            hint="ask another type under another key=, and questions whose order changes each under a key of its own",
+            hint="ask another type under another key=, and questions whose order or words change each under a key of its own",
         )
 
 

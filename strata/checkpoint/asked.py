@@ -26,9 +26,13 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A question that was answered, and the answer: JSON that fits `returns`, or a decision; `by` is who gave it."""
+    """A question that was answered, and the answer: JSON that fits `returns`, or a decision; `by` is who gave it.
+
+    `asked` is UNSET on records from before it was kept.
+    """
 
     key: str | None
+    asked: Any = msgspec.UNSET
     returns: dict[str, Any] | None
     answer: Any
     by: str = ""

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from strata.checkpoint.asked import AnswerRecord, QuestionRecord
+from strata.engine.decide.questions import answers_to, is_to, quoted
 from strata.errors import QuestionChanged
 from strata.graph.answer_schema import schema_of
 from strata.graph.answers import Decision
@@ -25,29 +26,30 @@ class Asking:
         unfit: the answer for which it is open again: it fitted the stored schema, and is none of the type all the same.
     """
 
-    __slots__ = ("_by_key", "_in_order", "_next", "_node", "open", "unfit")
+    __slots__ = ("_by_key", "_left", "_node", "_numbered", "_reworded", "open", "unfit")
 
     def __init__(self, node: str, answers: Sequence[AnswerRecord]) -> None:
         self._node = node
         self._by_key = {answer.key: answer for answer in answers if answer.key is not None}
-        self._in_order = [answer for answer in answers if answer.key is None]
-        self._next = 0
+        self._numbered = [answer for answer in answers if answer.key is None]
+        self._left = self._numbered
+        self._reworded: AnswerRecord | None = None
         self.open: QuestionRecord | None = None
         self.unfit: AnswerRecord | None = None
 
-    def ask(self, asked: object, returns: Any, key: str | None) -> Any:
+    def ask(self, asked: object, returns: Any, key: str | None, *, in_order: bool) -> Any:
         """The answer; or UNSET, and the question is open.
 
         Raises:
-            QuestionChanged: the answer was asked for with another type.
+            QuestionChanged: the answer was asked for with another type, or nothing tells which of several is meant.
             TypeError: the question is no JSON, or no schema can be told of `returns`.
         """
         schema = None if returns is msgspec.UNSET else schema_of(returns)
         question = QuestionRecord(key=key, asked=self._plain(asked, key), returns=schema)
-        answer = self._answer(key)
+        answer = self._take(question, in_order=in_order) if key is None else self._by_key.get(key)
         if answer is None:
             return self._open(question)
-        name = f"#{self._next}" if key is None else key
+        name = self._name(answer)
         if answer.returns != schema:
             raise QuestionChanged(self._node, name, why=f"it was asked for {_words(answer.returns)}, and now for {_words(schema)}")
         try:
@@ -66,16 +68,35 @@ class Asking:
         try:
             return plain_json(asked)
         except TypeError as error:
-            name = f"#{self._next + 1}" if key is None else key
+            name = self._next_number if key is None else key
             raise TypeError(f"question '{name}' of node '{self._node}' is no JSON: {error}") from error
 
-    def _answer(self, key: str | None) -> AnswerRecord | None:
-        if key is not None:
-            return self._by_key.get(key)
-        if self._next == len(self._in_order):
-            return None
-        self._next += 1
-        return self._in_order[self._next - 1]
+    def _take(self, question: QuestionRecord, *, in_order: bool) -> AnswerRecord | None:
+        """The answer to a question without a key. Each is given once."""
+        match answers_to(question, self._left, in_order=in_order):
+            case []:
+                if self._reworded is not None and is_to(self._reworded, question):
+                    raise self._changed(question, "the answer to that was given to what it asked before")
+                return None
+            case [answer]:
+                self._left = [other for other in self._left if other is not answer]
+                if not is_to(answer, question):
+                    self._reworded = answer  # of several none would have been taken
+                return answer
+            case several:
+                raise self._changed(question, f"the answers it has are to {' and '.join(quoted(answer.asked) for answer in several)}")
+
+    def _changed(self, question: QuestionRecord, why: str) -> QuestionChanged:
+        return QuestionChanged(self._node, self._next_number, why=f"it asks {quoted(question.asked)}, and {why}")
+
+    def _name(self, answer: AnswerRecord) -> str:
+        if answer.key is not None:
+            return answer.key
+        return next(f"#{number}" for number, other in enumerate(self._numbered, 1) if other is answer)
+
+    @property
+    def _next_number(self) -> str:
+        return f"#{len(self._numbered) - len(self._left) + 1}"
 
 
 def _words(schema: Any) -> str:

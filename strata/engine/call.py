@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from strata.engine.context import NodeContext
@@ -47,7 +48,13 @@ async def invoke(run: Run, name: str, handler: HandlerPlan, state: object, conte
         case "inline":
             return function(*arguments)
         case "thread":
-            return await run.threads.call(name, lambda: function(*arguments), grace=grace)
+            return await run.threads.call(name, partial(_on_a_thread, context, function, arguments), grace=grace)
+
+
+def _on_a_thread(context: NodeContext | None, function: Callable[..., Any], arguments: tuple[object, ...]) -> object:
+    if context is not None:
+        context.enter_thread()
+    return function(*arguments)
 
 
 async def _asking(context: NodeContext, work: Awaitable[T]) -> T:

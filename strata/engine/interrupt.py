@@ -24,12 +24,12 @@ class Interrupt:
     cancel the task that stand, `baseline` those from before the run.
     """
 
-    __slots__ = ("_clock", "_nudge", "_task", "baseline", "calling", "cancelling", "sent", "timed_out")
+    __slots__ = ("_clock", "_nudge", "baseline", "calling", "cancelling", "sent", "task", "timed_out")
 
     def __init__(self, clock: Clock) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._task: asyncio.Task[Any] = task
+        self.task: asyncio.Task[Any] = task
         self.cancelling = task.cancelling
         self.baseline = task.cancelling()
         self._clock = clock
@@ -52,11 +52,11 @@ class Interrupt:
         """Cancel the user code that runs, if any does; and its clean-up, if that is what runs."""
         if not self.calling:
             return
-        if asyncio.current_task() is self._task:  # the handler itself asks: before 3.13 a running task cannot take a cancellation back
-            self._task.get_loop().call_soon(self.send)
+        if asyncio.current_task() is self.task:  # the handler itself asks: before 3.13 a running task cannot take a cancellation back
+            self.task.get_loop().call_soon(self.send)
             return
         self.sent += 1
-        self._task.cancel()
+        self.task.cancel()
         if self._nudge is not None:
             self._nudge.cancel()
         self._nudge = self._clock.call_later(GRACE, self._insist)
@@ -68,7 +68,7 @@ class Interrupt:
             self._nudge = None
         while self.sent:
             self.sent -= 1
-            self._task.uncancel()
+            self.task.uncancel()
         self.timed_out = False
 
     def _insist(self) -> None:

@@ -168,13 +168,18 @@ class Context(ABC):
 
         The thread is answered with `Resume(answer)`, or, where nothing is said about what it `returns`, with
         `graph.approve(reviewer)` or `graph.reject(reviewer)`. The node then runs again from its start, in the same hop, and is
-        given the answers that it has again: by `key`, or in the order of asking. What must not be done twice stands behind
-        the question, or in `once`. An answer that fits the JSON Schema of `returns` and is none of it all the same (a text that
-        is no date) is dropped with a warning, and the question is asked again.
+        given the answers that it has again. What must not be done twice stands behind the question, or in `once`. An answer
+        that fits the JSON Schema of `returns` and is none of it all the same (a text that is no date) is dropped with a
+        warning, and the question is asked again.
+
+        An answer belongs to a question by its `key`, or without one by what is asked: the same question, in the order of asking
+        where it is asked more than once. A question in other words (with the time in it) means the answer that is left, if
+        that is one and the node asks one question after another; asked in a task or thread that the node started, it is
+        another question. So what is asked in changing words, or in changing order, needs a `key`.
 
         Raises:
             Pause: there is no answer yet. It is no `Exception`; a handler that keeps it fails with `PauseSwallowed`.
-            QuestionChanged: an answer is kept that was asked for with another type.
+            QuestionChanged: an answer is kept that was asked for with another type, or nothing tells which of several is meant.
             CannotAsk: in a branch of a group, or an item of a map.
             TypeError: the question is no JSON (NaN is none), or `returns` no type that JSON can hold.
         """

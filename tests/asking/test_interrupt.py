@@ -116,7 +116,7 @@ async def test_the_record_is_an_ordinary_interrupted_one_with_the_question_in_it
         "strata.hops": "1",
         "strata.question": '{"key":null,"asked":{"which":"score"},"returns":{"type":"integer"}}',
     }
-    answers = [{"key": None, "returns": {"type": "integer"}, "answer": 8, "by": "bo"}]
+    answers = [{"key": None, "asked": {"which": "score"}, "returns": {"type": "integer"}, "answer": 8, "by": "bo"}]
     assert claim.status == "running"
     assert claim.metadata is not None
     assert again.metadata is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -25,7 +26,7 @@ def require_answer(innermost: Checkpoint, answer: object, thread_id: str, at: st
     if question is None:
         return
     name = id_of(question, answers_of(innermost, thread_id))
-    start = f"thread '{thread_id}' waits at {at} with question '{name}', {_quoted(question)}"
+    start = f"thread '{thread_id}' waits at {at} with question '{name}', {quoted(question.asked)}"
     hint = how_to_answer(schema=question.returns)
     if not isinstance(answer, Resume):
         if question.returns is not None:
@@ -44,9 +45,27 @@ def answers_after(level: Checkpoint, answer: Any, decision: DecisionRecord | Non
     if question is None:
         return answers
     if isinstance(answer, Resume):
-        return (*answers, AnswerRecord(key=question.key, returns=question.returns, answer=plain(answer, thread_id), by=answer.by))
+        return (*answers, _answer(question, plain(answer, thread_id), by=answer.by))
     assert decision is not None, "only a decision answers what returns nothing else"
-    return (*answers, AnswerRecord(key=question.key, returns=None, answer=_plain_decision(decision), by=decision.reviewer))
+    return (*answers, _answer(question, _plain_decision(decision), by=decision.reviewer))
+
+
+def answers_to(question: QuestionRecord, left: Sequence[AnswerRecord], *, in_order: bool) -> Sequence[AnswerRecord]:
+    """Which of the answers that are `left`, none of them with a key, it may mean: none if it is open, several if nothing tells.
+
+    What was asked in the same words is meant, the first if there are several. A node that asks one question after another
+    (`in_order`) may put one in other words whenever it runs, say with the time in them, and means what is left; what its tasks
+    and threads ask comes in any order, and is another question in other words.
+    """
+    if not left or left[0].asked is msgspec.UNSET:
+        return left[:1]
+    same = [answer for answer in left if is_to(answer, question)]
+    return same[:1] if same else left if in_order else ()
+
+
+def is_to(answer: AnswerRecord, question: QuestionRecord) -> bool:
+    """Whether the very same was asked."""
+    return (answer.asked, answer.returns) == (question.asked, question.returns)
 
 
 def plain(answer: Resume, thread_id: str) -> Any:
@@ -57,6 +76,16 @@ def plain(answer: Resume, thread_id: str) -> Any:
         raise SignalRefused(f"the answer to thread '{thread_id}' is no JSON: {error}", thread_id=thread_id) from error
 
 
+def quoted(asked: object) -> str:
+    """What was asked, in a line."""
+    text = msgspec.json.encode(asked).decode()
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
+def _answer(question: QuestionRecord, answer: Any, *, by: str) -> AnswerRecord:
+    return AnswerRecord(key=question.key, asked=question.asked, returns=question.returns, answer=answer, by=by)
+
+
 def _plain_decision(decision: DecisionRecord) -> dict[str, Any]:
     return {
         "boundary": decision.boundary,
@@ -65,8 +94,3 @@ def _plain_decision(decision: DecisionRecord) -> dict[str, Any]:
         "overrides": msgspec.json.decode(decision.overrides),
         "decided_at": decision.decided_at,
     }
-
-
-def _quoted(question: QuestionRecord) -> str:
-    text = msgspec.json.encode(question.asked).decode()
-    return text if len(text) <= 200 else f"{text[:197]}..."
