@@ -59,16 +59,21 @@ def strata() -> App:
     graph.command("strata.cli.graph_export:graph_export", name="export", help="Write a graph's definition.")
     graph.command("strata.cli.graph_diff:graph_diff", name="diff", help="Say which paused threads a change breaks.")
 
-    thread = App(name="thread", help="Look at threads in a store, and end them.")
+    thread = App(name="thread", help="Look at threads in a store, answer and end them.")
     thread.command("strata.cli.thread_list:thread_list", name="list", help="List threads, newest first.")
     thread.command("strata.cli.thread_inspect:thread_inspect", name="inspect", help="Show where a thread stands.")
     thread.command("strata.cli.thread_log:thread_log", name="log", help="Show the records of a thread.")
+    thread.command("strata.cli.thread_resume:thread_resume", name="resume", help="Answer a thread, and run it on.")
     thread.command("strata.cli.thread_end:thread_end", name="end", help="End a thread for good.")
+
+    mcp = App(name="mcp", help="Graphs as tools of models.")
+    mcp.command("strata.cli.mcp_serve:mcp_serve", name="serve", help="Serve a graph over the Model Context Protocol.")
 
     app = App(name="strata", help="Durable graphs of decorated functions.", version=_version, help_format="plaintext")
     app.command("strata.cli.check:check_sources", name="check", help="Find the faults of graphs in source, without importing it.")
     app.command(graph)
     app.command(thread)
+    app.command(mcp)
     app.command("strata.cli.demo:demo", name="demo", help="See a thread paused, killed and recovered.")
     return app
 

@@ -7,6 +7,10 @@ from typing import Annotated, TypeAlias
 from cyclopts import Parameter
 
 AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON, for programs.")]
+HttpAddress: TypeAlias = Annotated[
+    str | None,
+    Parameter(name="--http", help="Listen here (HOST:PORT) in place of stdin. Anybody who reaches it may call: there is no authentication."),
+]
 StoreUrl: TypeAlias = Annotated[
     str,
     Parameter(name="--store", env_var="STRATA_STORE", help="Where the threads are: sqlite:PATH, or a path that ends in .db, .sqlite or .sqlite3."),

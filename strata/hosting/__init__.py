@@ -1,0 +1,1 @@
+"""What stands between graphs or tools and the world that calls them."""

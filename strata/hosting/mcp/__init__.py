@@ -1,0 +1,1 @@
+"""Tools and graphs served to models over the Model Context Protocol; needs the extra `mcp`."""
