@@ -62,7 +62,7 @@ class TestContext(Context):
         slept: the seconds of each sleep; none of them takes time unless `clock` was given.
     """
 
-    __slots__ = ("_answers", "_doings", "_fields", "_is_cancelled", "_node", "asked", "diagnostics", "kept", "slept", "tokens")
+    __slots__ = ("_answers", "_doings", "_fields", "_is_cancelled", "_node", "_numbered", "asked", "diagnostics", "kept", "slept", "tokens")
     __test__ = False  # for pytest, which collects what is called Test...
 
     def __init__(self, node: str, fields: ContextFields) -> None:
@@ -75,6 +75,7 @@ class TestContext(Context):
         self.kept: dict[str, Any] = {}
         self._doings = Doings(self.kept)
         self.asked: list[object] = []
+        self._numbered = 0
         self._answers = _by_id(fields.get("answers", ()))
 
     def cancel(self) -> None:
@@ -196,7 +197,8 @@ class TestContext(Context):
 
     def _ask(self, question: object, returns: Any, key: str | None) -> Any:
         self.asked.append(question)
-        name = f"#{len(self.asked)}" if key is None else key
+        self._numbered += key is None
+        name = f"#{self._numbered}" if key is None else key
         if name not in self._answers:
             raise Pause
         return self._answers[name]

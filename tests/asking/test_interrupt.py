@@ -508,3 +508,12 @@ def test_a_node_that_asks_is_tested_by_hand() -> None:
 
 class _Yes:
     is_approved, reviewer = True, "ed"
+
+
+def test_a_node_tested_by_hand_is_answered_under_the_ids_that_its_questions_have_in_a_run() -> None:
+    def ask(state: Trail, ctx: Context) -> Trail:
+        words = ctx.interrupt("which words?", returns=str, key="words")
+        return state.replace(trail=words, n=ctx.interrupt("how many?", returns=int))
+
+    done = ask(Trail(), context("Ask", answers={"words": "x", "#1": 8}))
+    assert (done.trail, done.n) == ("x", 8)
