@@ -14,6 +14,7 @@ from strata.ports.events import (
     LeaseLost,
     MapExpanded,
     ModelCallCompleted,
+    ModelCallStarted,
     ModelRouted,
     NodeCompleted,
     NodeEvent,
@@ -24,6 +25,7 @@ from strata.ports.events import (
     RunEvent,
     RunStarted,
     ToolCallCompleted,
+    ToolCallStarted,
 )
 
 
@@ -100,6 +102,8 @@ def _of_a_node(event: NodeEvent) -> tuple[str, ...]:
             return (f"[{', '.join(keys)}]",)
         case JoinDecided(policy=policy, met=met, deciding=deciding):
             return policy, "met" if met else "unmet", f"[{', '.join(deciding)}]"
+        case ToolCallStarted(tool=name) | ModelCallStarted(model=name):
+            return (name,)
         case ToolCallCompleted(tool=name, result=result, error=error) | ModelCallCompleted(model=name, result=result, error=error):
             return name, result, _quoted(error)
         case ModelRouted(route=route, answered=answered):

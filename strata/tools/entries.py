@@ -31,4 +31,5 @@ def entry_of(tool: AnyTool) -> Entry:
     """Raises ToolInvalid: it is no tool, or cannot be one."""
     if isinstance(tool, Tool):
         return Entry(tool.name, tool.body.execute, tool.body.wants_context, lambda: tool.manifest)
-    return Entry(tool.name, executor_of(tool), True, lambda: tool.manifest)
+    execute = executor_of(tool)  # first: it finds out whether there is a name
+    return Entry(tool.name, execute, True, lambda: tool.manifest)

@@ -48,28 +48,19 @@ def executor_of(tool: HandmadeTool | PlainTool) -> Execute:
     Raises:
         ToolInvalid: it lacks what a tool has.
     """
-    name, execute = _text(getattr(tool, "name", None), tool), _function(getattr(tool, "execute", None), tool)
+    name: object = getattr(tool, "name", None)
+    execute: Callable[..., Awaitable[object]] | None = getattr(tool, "execute", None)
+    if not is_text(name) or not callable(execute) or not hasattr(tool, "manifest"):
+        raise ToolInvalid(f"{tool!r:.80} is no tool: make one with @strata_tool, or give it name, manifest and execute(arguments, context)")
     takes_context = _takes_two(execute)
 
     async def call(arguments: str, context: ToolContext | None) -> str:
         answer = await (execute(arguments, context or ToolContext()) if takes_context else execute(arguments))
         if isinstance(answer, str):
             return answer
-        raise ToolCallFailed(name, f"its execute gave {answer!r:.80}, not the text of a result")
+        raise ToolCallFailed(tool.name, f"its execute gave {answer!r:.80}, not the text of a result")
 
     return call
-
-
-def _text(name: object, tool: object) -> str:
-    if isinstance(name, str) and is_text(name):
-        return name
-    raise ToolInvalid(f"{tool!r:.80} is no tool: make one of a function with @strata_tool, or give it name, manifest and execute(arguments, context)")
-
-
-def _function(execute: object, tool: object) -> Callable[..., Any]:
-    if callable(execute):
-        return execute
-    raise ToolInvalid(f"tool {tool!r:.80} has no execute(arguments, context)")
 
 
 def _takes_two(execute: Callable[..., Any]) -> bool:

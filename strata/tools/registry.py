@@ -15,7 +15,7 @@ from strata.tools.context import ToolContext
 from strata.tools.dispatch import Answer, answered, raise_final
 from strata.tools.entries import AnyTool, Entry, entry_of
 from strata.tools.middleware import ToolCall, ToolMiddleware, told_of_refusal
-from strata.tools.providers import ProviderTools, anthropic_tools, openai_tools, provider_names
+from strata.tools.providers import ProviderTools, anthropic_tools, mcp_tools, openai_tools, provider_names
 from strata.tools.recording import Audience, audience_of, recorded
 from strata.tools.sites import site_of
 from strata.tools.surprises import provider_surprise
@@ -98,6 +98,10 @@ class ToolRegistry:
     def anthropic_tools(self, *, strict: bool = True) -> ProviderTools:
         """The tools in a request of Anthropic's Messages; see `strata.tools.anthropic_tools`."""
         return anthropic_tools(self.manifest(), strict=strict)
+
+    def mcp_tools(self) -> list[dict[str, Any]]:
+        """The tools as a server of the Model Context Protocol lists them."""
+        return mcp_tools(self.manifest())
 
     def subset(self, names: Iterable[str]) -> ToolRegistry:
         """Only these tools, in the order of this registry, with the middleware that it has now. It can narrow, never widen.
