@@ -13,7 +13,9 @@ from typing import Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_
 import msgspec
 from msgspec import inspect
 
+from strata.graph.meanings import has_fields
 from strata.graph.shapes import Fields, Shape, class_of, describe, name_of, parts_of, shape_of
+from strata.graph.unheld import unheld_unions
 from strata.rules import unstorable
 from strata.rules.facts import StateFieldFault
 
@@ -24,6 +26,8 @@ def storable_faults(state: type[Any]) -> tuple[StateFieldFault, ...]:
     Paths are in Python names: `Order.lines[].shipped`, `Order.by_id{}.when`. A type that stands in several places is
     reported at the first. What can only be seen in a value (NaN, a named zone) is found when a node returns it.
     """
+    if unheld := tuple(unheld_unions(state, name_of(state))):
+        return unheld
     try:
         shape = shape_of(state)
         faults = tuple(_faults_in(shape, name_of(state), set()))
@@ -205,7 +209,7 @@ def _classes_in(hint: Any, step: str = "") -> Iterator[tuple[type[Any], str]]:
     """The classes with fields that an annotation mentions, each with its step of the path."""
     if isinstance(hint, type):
         cls = cast("type[Any]", hint)
-        if any(hasattr(cls, mark) for mark in ("__struct_fields__", "__dataclass_fields__", "__attrs_attrs__", "__total__", "_fields")):
+        if has_fields(cls):
             yield cls, step
     origin = get_origin(hint)
     inside = "" if not isinstance(origin, type) or origin is UnionType else "{}" if issubclass(origin, Mapping) else "[]"

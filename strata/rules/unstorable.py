@@ -7,6 +7,10 @@ from typing import Final
 LIVE: Final = "functions and other live objects cannot be stored: keep a name, and look the object up with ctx.service(...)"
 OBJECT: Final = "object does not say what comes back: name the type, or use Any for plain JSON values"
 
+TUPLE_BESIDE_LIMITS: Final = (
+    "a tuple of fixed length beside a value with limits, in one union, crashes msgspec: make the tuple a NamedTuple, or move the limits into a class"
+)
+
 ADVICE: Final = {
     "collections.deque": "use list, and cut it where you append",
     "collections.Counter": "use dict[str, int]",

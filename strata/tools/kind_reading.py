@@ -10,12 +10,13 @@ import uuid
 from collections import abc
 from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from itertools import chain, count
-from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Final, Literal, TypeVar, Union, cast, get_origin
+from types import MappingProxyType, NoneType
+from typing import Any, Final, Literal, TypeVar, cast, get_origin
 
 import msgspec
 from msgspec import inspect
 
+from strata.graph.meanings import Meaning, hints_of, meaning_of
 from strata.graph.plain_json import plain_json
 from strata.graph.shapes import Fields, name_of
 from strata.tools.docstrings import Docstring, read_docstring
@@ -37,7 +38,6 @@ from strata.tools.kinds import (
     one_of,
     without_null,
 )
-from strata.tools.meanings import Meaning, hints_of, meaning_of
 from strata.tools.signature import ToolSignature
 
 SCALARS: Final[Mapping[Any, Scalar]] = MappingProxyType(
@@ -66,7 +66,6 @@ WITHOUT_ZONE: Final[Mapping[Any, Scalar]] = MappingProxyType(
 
 LISTINGS: Final = frozenset({list, set, frozenset, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set, abc.MutableSet})
 TABLES: Final = frozenset({dict, abc.Mapping, abc.MutableMapping})
-UNIONS: Final = frozenset({Union, UnionType})
 CONTAINERS: Final = (list, dict, set, frozenset, tuple, bytearray)
 """Factories of defaults that may be called to see what they give; those of others may count, ask the time, or fail."""
 
@@ -132,7 +131,7 @@ class _Reading:
             return Table(self.kind(key), self.kind(value))
         if kind is tuple:
             return self._tuple(meaning)
-        if _is_one_of(kind, UNIONS):
+        if meaning.is_union:
             return _union([member for argument in arguments for member in self._members(argument)])
         if kind is Literal:
             return _union(list(_choices(meaning.arguments or ())))

@@ -117,7 +117,16 @@ def _table(table: Table, named: dict[str, Schema]) -> Schema:
 
 def _keys(schema: Mapping[str, Any]) -> Schema:
     """What limits the keys; they are text by themselves, whatever is read from them."""
-    return {word: said for word, said in schema.items() if word != "type"} if schema.get("type") == "string" else {}
+    said = {word: said for word, said in schema.items() if word != "type"}
+    match schema.get("type"):
+        case "string":
+            return said
+        case "integer" if "enum" in said:
+            return {**said, "enum": [str(value) for value in said["enum"]]}
+        case "integer":
+            return {"pattern": "^(0|-?[1-9][0-9]*)$"}
+        case _:
+            return {}
 
 
 def _with_text(schema: Schema, text: str | None) -> Schema:

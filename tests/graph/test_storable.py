@@ -212,6 +212,8 @@ BAD: list[tuple[Any, str]] = [
     (memoryview, "use bytes"),
     (Plain | OtherPlain, "must be tagged"),
     (str | bytes, "may not contain more than one str-like type"),
+    (Annotated[int, msgspec.Meta(ge=0)] | tuple[int, str], "crashes msgspec: make the tuple a NamedTuple"),
+    (list[Annotated[str, msgspec.Meta(max_length=3)] | tuple[()] | None], "crashes msgspec"),
     (Mixed, "either all str or all int"),
     (dict[tuple[int, int], int], "use str or int keys"),
     (dict[str | int, int], "use str or int keys"),

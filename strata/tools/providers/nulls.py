@@ -28,7 +28,7 @@ def without_default_nulls(raw: str, parameters: Schema) -> str:
     if "null" not in raw:
         return raw
     try:
-        freed = _freed(raw.strip().encode(), parameters, parameters.get("$defs", NO_SCHEMA))
+        freed = _freed(raw.strip(" \t\n\r").encode(), parameters, parameters.get("$defs", NO_SCHEMA))
     except (ValueError, RecursionError):
         return raw
     return raw if freed is None else freed.decode()

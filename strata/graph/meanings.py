@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final, Generic, NewType, NotRequired, Required, TypeVar, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Final, Generic, NewType, NotRequired, Required, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from typing_extensions import ReadOnly, TypeAliasType
@@ -28,6 +29,10 @@ class Meaning:
     written: Any
     arguments: tuple[Any, ...] | None
     beside: tuple[object, ...]
+
+    @property
+    def is_union(self) -> bool:
+        return self.kind is Union or self.kind is UnionType
 
     @property
     def text(self) -> str | None:
@@ -82,6 +87,11 @@ def hints_of(written: Any) -> dict[str, Any]:
             resolved = get_type_hints(base, localns=_names_in(base), include_extras=True)
             hints |= {name: substituted(resolved[name], bound.get(base, {})) for name in own}
     return hints
+
+
+def has_fields(kind: Any) -> bool:
+    """Whether it is a class of one of the sorts that msgspec reads into fields."""
+    return any(hasattr(kind, mark) for mark in ("__struct_fields__", "__dataclass_fields__", "__attrs_attrs__", "__total__", "_fields"))
 
 
 def _names_in(cls: type[Any]) -> dict[str, Any] | None:
