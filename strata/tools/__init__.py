@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from strata.tools.approval import Approve
+    from strata.tools.approval import Approve, approval_key
     from strata.tools.arguments import ArgumentReader
     from strata.tools.cancellation import Cancellation
     from strata.tools.context import ToolContext
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from strata.tools.entries import AnyTool
     from strata.tools.handmade import HandmadeTool, PlainTool
     from strata.tools.middleware import Proceed, ToolCall, ToolMiddleware
+    from strata.tools.naming import NamingRule, rename_fields, rename_members
     from strata.tools.problems import argument_problems
     from strata.tools.providers import (
         NotStrict,
@@ -61,9 +62,11 @@ __all__ = [
     "ToolContext",
     "ToolMiddleware",
     "ToolRegistry",
+    "approval_key",
     "strata_tool",
     # Schemas
     "Flavor",
+    "NamingRule",
     "NotStrict",
     "ProviderTools",
     "Strict",
@@ -80,6 +83,8 @@ __all__ = [
     "openai_strict",
     "openai_tools",
     "provider_names",
+    "rename_fields",
+    "rename_members",
     "signature_of",
 ]
 
@@ -91,6 +96,7 @@ MODULES = {
     "Cancellation": "strata.tools.cancellation",
     "Flavor": "strata.tools.schema",
     "HandmadeTool": "strata.tools.handmade",
+    "NamingRule": "strata.tools.naming",
     "NotStrict": "strata.tools.providers",
     "OnFailure": "strata.tools.telling",
     "PlainTool": "strata.tools.handmade",
@@ -105,6 +111,7 @@ MODULES = {
     "ToolParameter": "strata.tools.signature",
     "ToolRegistry": "strata.tools.registry",
     "ToolSignature": "strata.tools.signature",
+    "approval_key": "strata.tools.approval",
     "anthropic_strict": "strata.tools.providers",
     "anthropic_tools": "strata.tools.providers",
     "argument_problems": "strata.tools.problems",
@@ -116,6 +123,8 @@ MODULES = {
     "openai_strict": "strata.tools.providers",
     "openai_tools": "strata.tools.providers",
     "provider_names": "strata.tools.providers",
+    "rename_fields": "strata.tools.naming",
+    "rename_members": "strata.tools.naming",
     "signature_of": "strata.tools.reading",
     "strata_tool": "strata.tools.declaration",
 }
