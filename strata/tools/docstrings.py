@@ -168,10 +168,9 @@ def _numpy(lines: Sequence[str]) -> dict[str, str]:
 def _sphinx(lines: Sequence[str]) -> dict[str, str]:
     """`:param name: text` and `:param type name: text`; what is indented below belongs to it."""
     found = _SPHINX_FIELD.fullmatch(lines[0])
-    words = (found[2] or "").split() if found is not None else []
-    if found is None or not words:
+    if found is None or (name := _NAME.fullmatch((found[2] or "").rpartition(" ")[2])) is None:
         return {}
-    return {words[-1].lstrip("\\*"): _said([found[3] or "", *lines[1:]])}
+    return {name[1]: _said([found[3] or "", *lines[1:]])}
 
 
 def _said(lines: Sequence[str]) -> str:
