@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -14,7 +14,7 @@ from strata.graph.functions import yes_or_no
 from strata.tools.context import ToolContext
 from strata.tools.sites import site_of
 
-Approve: TypeAlias = bool | Callable[..., bool]
+Approve: TypeAlias = bool | Callable[[Mapping[str, Any]], bool]
 """Whether a call needs approval: always, never, or what a function says of the arguments, which it gets by their names."""
 
 
@@ -22,7 +22,7 @@ def needs_approval(tool: str, approve: Approve, arguments: msgspec.Struct) -> bo
     """Raises what the predicate raises, and TypeError where its answer is no bool: then the call fails, and is not made."""
     if isinstance(approve, bool):
         return approve
-    return yes_or_no(approve(**msgspec.structs.asdict(arguments)), f"the approve= of tool '{tool}'")
+    return yes_or_no(approve(msgspec.structs.asdict(arguments)), f"the approve= of tool '{tool}'")
 
 
 async def approved(tool: str, arguments: msgspec.Struct, context: ToolContext | None, run: Callable[[], Awaitable[str]]) -> str:
@@ -39,19 +39,29 @@ async def approved(tool: str, arguments: msgspec.Struct, context: ToolContext | 
     node = None if context is None else context.node
     if context is None or node is None:
         raise ToolCallDenied(tool, "it needs a person's approval, and no node makes this call that could ask for it")
-    asked = msgspec.json.encode(arguments, order="sorted")
+    asked: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(arguments))
     key = _key(tool, asked, context)
-    decision = node.interrupt({"tool": tool, "arguments": msgspec.json.decode(asked), "call_id": context.call_id}, key=key)
+    decision = node.interrupt({"tool": tool, "arguments": asked, "call_id": context.call_id}, key=key)
     if not decision.is_approved:
         raise ToolCallDenied(tool, _why(decision))
     return await node.once(key, run)
 
 
-def _key(tool: str, asked: bytes, context: ToolContext) -> str:
-    """Of this call: the same when the node runs again, and another for the next call that says the same."""
-    call = f"tool {tool} {sha256(asked).hexdigest()[:32]}"
-    site = site_of(context)
-    return f"{call} #{1 if site is None else site.ordinal(call, context.call_id)}"
+def approval_key(tool: str, arguments: Mapping[str, Any], *, number: int = 1) -> str:
+    """The key of the question whether that call may be made, for a unit test: `context("pay", answers={approval_key(...): decision})`.
+
+    Args:
+        tool: its name.
+        arguments: all of them, those that are left to their defaults too.
+        number: of several calls of the node that say the same, from 1.
+    """
+    return f"tool {tool} {sha256(msgspec.json.encode(arguments, order='sorted')).hexdigest()[:32]} #{number}"
+
+
+def _key(tool: str, asked: Mapping[str, Any], context: ToolContext) -> str:
+    """The same when the node runs again, and another for the next call that says the same."""
+    site, first = site_of(context), approval_key(tool, asked)
+    return first if site is None else approval_key(tool, asked, number=site.ordinal(first, context.call_id))
 
 
 def _why(decision: Decision) -> str:

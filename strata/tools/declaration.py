@@ -67,8 +67,9 @@ def strata_tool(
     Args:
         target: the tool's name (`k8s.pods`); without one (`@strata_tool` or `@strata_tool()`) the function's own.
         description: what a model is told; by default what the docstring says.
-        approve: ask a person before each call, or before those for whose arguments, given by their names, a function says so.
-            The node that makes the call asks in its middle, and goes on with the answer.
+        approve: ask a person before each call, or before those of whose arguments a function says so:
+            `approve=lambda arguments: arguments["amount"] > 100`. The node that makes the call asks in its middle, and goes on
+            with the answer. A call that was made is not made again when the node runs again.
         timeout: limit of each call of the function, a timedelta or seconds; none by default.
         forbid_unknown_fields: refuse arguments that are no parameters. By default they are ignored.
         inline: run a sync function on the event loop instead of a worker thread. For what is quick and never blocks;
