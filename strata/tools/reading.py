@@ -102,23 +102,23 @@ class _Declared(NamedTuple):
             found = parameters_of(self.fn, f"tool '{self.name}'")
         except TypeError as error:
             raise ToolInvalid(str(error), place=self.place) from error
+        wrapped = "; if a decorator put it there, let it use functools.wraps" if _looks_like_a_wrapper(found) else ""
         for position, parameter in enumerate(found):
-            self._refuse(parameter, position)
+            self._refuse(parameter, position, wrapped)
         return found
 
-    def _refuse(self, parameter: Parameter, position: int) -> None:
+    def _refuse(self, parameter: Parameter, position: int, advice: str) -> None:
         if position == 0 and parameter.name in {"self", "cls"} and parameter.annotation is Parameter.empty:
             raise self.invalid("it is a method: make a tool of the bound one, strata_tool(instance.method)")
         match parameter.kind:
             case Parameter.VAR_POSITIONAL:
                 raise self.invalid(
-                    f"its parameter '*{parameter.name}' has no place among named arguments: "
-                    f"take a list, as in `{parameter.name}: list[str]`{_advice_for_wrappers(parameter)}"
+                    f"its parameter '*{parameter.name}' has no place among named arguments: take a list, as in `{parameter.name}: list[str]`{advice}"
                 )
             case Parameter.VAR_KEYWORD:
                 raise self.invalid(
                     f"its parameter '**{parameter.name}' names no arguments that a model could be told of: "
-                    f"name each, or take a dict, as in `{parameter.name}: dict[str, str]`{_advice_for_wrappers(parameter)}"
+                    f"name each, or take a dict, as in `{parameter.name}: dict[str, str]`{advice}"
                 )
             case Parameter.POSITIONAL_ONLY:
                 raise self.invalid(f"its parameter '{parameter.name}' is positional only, and a model names its arguments: remove the '/'")
@@ -159,9 +159,8 @@ class _Declared(NamedTuple):
             raise ToolInvalid(f"{where} cannot be read: {type(error).__name__}: {error}", place=self.place) from error
 
 
-def _advice_for_wrappers(parameter: Parameter) -> str:
-    """A decorator that hides the function under it is the usual reason for parameters without annotations."""
-    return "; if a decorator put it there, let it use functools.wraps" if parameter.annotation is Parameter.empty else ""
+def _looks_like_a_wrapper(parameters: tuple[Parameter, ...]) -> bool:
+    return {parameter.kind for parameter in parameters} >= {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
 
 
 def _place_of(layers: tuple[Any, ...]) -> str:
