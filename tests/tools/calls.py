@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
 from msgspec import Meta
 
 from strata import CompiledGraph, Context, StateGraph
+from strata.ports.events import RunEvent
+from strata.testing import EventRecorder
 from strata.tools import Proceed, ToolCall, ToolContext, ToolMiddleware, strata_tool
 from tests.graphs.trails import Trail
 
@@ -85,3 +88,12 @@ def pairs(context: ToolContext) -> Mapping[str, Any]:
     """What a context says, without what it holds."""
     fields = ("thread_id", "run_id", "node_path", "attempt", "metadata", "caller_id", "call_id")
     return {field: getattr(context, field) for field in fields}
+
+
+async def until(recorder: EventRecorder, kind: type[RunEvent]) -> None:
+    """Let the loop turn until that has happened."""
+    for _ in range(100):
+        if recorder.lines(kind):
+            return
+        await asyncio.sleep(0)
+    raise AssertionError(f"no {kind.__name__}")

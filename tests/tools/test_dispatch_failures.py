@@ -36,7 +36,7 @@ from strata.testing import EventRecorder
 from strata.tools import ToolContext
 from tests.clocks import HandClock, settle
 from tests.graphs.trails import Trail
-from tests.tools.calls import asking
+from tests.tools.calls import asking, until
 
 
 def raising(error: BaseException) -> Any:
@@ -172,14 +172,6 @@ async def test_a_run_that_is_cancelled_ends_at_the_node_whose_tool_hangs_which_i
     assert isinstance(outcome, Cancelled)
     assert outcome.node == "Ask"
     assert recorder.lines(ToolCallCompleted, NodeCompleted) == ["ToolCallCompleted Ask#1 hangs cancelled", "NodeCompleted Ask#1 cancelled"]
-
-
-async def until(recorder: EventRecorder, kind: type[Any]) -> None:
-    for _ in range(100):
-        if recorder.lines(kind):
-            return
-        await asyncio.sleep(0)
-    raise AssertionError(f"no {kind.__name__}")
 
 
 async def test_a_node_whose_time_is_over_gives_up_its_call_before_it_fails() -> None:
