@@ -10,7 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 import msgspec
 
-from strata.errors import ToolUnresolved
+from strata.errors import ToolInvalid, ToolUnresolved
 from strata.graph.functions import name_of
 from strata.graph.parameters import signature_of as written_signature
 from strata.graph.places import caller
@@ -111,6 +111,9 @@ class ToolDecorator:
     def __call__(self, fn: Callable[P, R], /) -> Tool[P, R]:
         return Tool(fn, self._options, names=caller().f_locals)
 
+    def __repr__(self) -> str:
+        return "<@strata_tool(...) with no function under it>"
+
 
 class Tool(Generic[P, R]):
     """A function as a tool. Made by `strata_tool`; immutable.
@@ -124,6 +127,8 @@ class Tool(Generic[P, R]):
         Raises:
             ToolInvalid: it cannot be a tool. Annotations that name what is not there yet are read again at the first use.
         """
+        if isinstance(fn, Tool):
+            raise ToolInvalid(f"{fn!r} is a tool already: to have it under another name too, make one of its __wrapped__")
         self.__wrapped__ = fn
         self.__name__ = name_of(fn) or options.name or "tool"
         self.__qualname__ = getattr(fn, "__qualname__", self.__name__)
