@@ -7,7 +7,9 @@ from typing import TypeVar
 
 from mypy.nodes import CallExpr, DictExpr, Expression, FloatExpr, FuncDef, IntExpr, NameExpr, RefExpr, StrExpr, UnaryExpr
 from mypy.plugin import FunctionContext, MethodContext
-from mypy.types import Instance, LiteralType, Type, get_proper_type
+from mypy.types import AnyType, Instance, LiteralType, NoneType, Type, UnionType, get_proper_type
+
+from strata_mypy.settled import is_settled, tree_of
 
 L = TypeVar("L", str, int, bool)
 
@@ -20,9 +22,13 @@ class Arguments:
 
     def __init__(self, context: FunctionContext | MethodContext) -> None:
         self._names, self._types, self._expressions = context.callee_arg_names, context.arg_types, context.args
+        self._tree = tree_of(context)
 
     def type_at(self, position: int) -> Type | None:
-        return self._types[position][0] if position < len(self._types) and self._types[position] else None
+        """None too where the type does not say which value it is."""
+        expression = self.expression_at(position)
+        is_known = expression is not None and self._tree is not None and is_settled(expression, self._tree)
+        return self._types[position][0] if is_known else None
 
     def expression_at(self, position: int) -> Expression | None:
         return self._expressions[position][0] if position < len(self._expressions) and self._expressions[position] else None
@@ -33,13 +39,17 @@ class Arguments:
     def expression_of(self, name: str) -> Expression | None:
         return self.expression_at(self._names.index(name)) if name in self._names else None
 
-    def is_given(self, name: str) -> bool:
-        """Whether the argument stands there and is not None."""
+    def may_be_given(self, name: str) -> bool:
+        """Whether the argument stands there, and is not the word None."""
         expression = self.expression_of(name)
         return expression is not None and not (isinstance(expression, NameExpr) and expression.fullname == "builtins.None")
 
+    def is_given(self, name: str) -> bool:
+        """Whether it surely is not None."""
+        return self.may_be_given(name) and not _may_be_none(self._types[self._names.index(name)][0])
+
     def seconds_of(self, name: str) -> float | None:
-        return seconds(self.expression_of(name)) if self.is_given(name) else None
+        return seconds(self.expression_of(name)) if self.may_be_given(name) else None
 
     def count_of(self, name: str) -> int | None:
         return count(self.expression_of(name))
@@ -50,6 +60,11 @@ class Arguments:
         if not isinstance(pairs, DictExpr):
             return ()
         return tuple(key.value for key, _ in pairs.items if isinstance(key, StrExpr))
+
+
+def _may_be_none(type_: Type) -> bool:
+    proper = get_proper_type(type_)
+    return isinstance(proper, NoneType | AnyType) or (isinstance(proper, UnionType) and any(_may_be_none(item) for item in proper.items))
 
 
 def text_of(type_: Type | None) -> str | None:

@@ -127,7 +127,7 @@ class ListedNode:
 
     def child(self) -> ChildFacts | None:
         child = self.top.child
-        return None if child is None else ChildFacts(node=self.name, durable=child.durable, place=self.place())
+        return None if child is None or child.durable is None else ChildFacts(node=self.name, durable=child.durable, place=self.place())
 
     def recovery(self) -> RecoveryFacts | None:
         words = {mark.word for mark in self.marks}

@@ -49,10 +49,10 @@ class NamedBranch(Carried, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Compiled(Carried, frozen=True, kw_only=True, omit_defaults=True):
-    """A compiled graph, which may be the child of a node."""
+    """A compiled graph, which may be the child of a node; `durable` is None where only the run knows it."""
 
     graph: GraphFacts
-    durable: bool = True
+    durable: bool | None = True
 
 
 class Top(Carried, frozen=True, kw_only=True, omit_defaults=True):

@@ -17,7 +17,7 @@ from strata_mypy.carried import carried, carrying
 from strata_mypy.drafts import draft_of
 from strata_mypy.facts import Compiled, Declared, Listed
 from strata_mypy.reporting import tell_faults, tell_problems
-from strata_mypy.settled import MOST_FACTS, is_settled, receiver_of
+from strata_mypy.settled import MOST_FACTS, is_settled, receiver_of, tree_of
 
 P = TypeVar("P", NodeFacts, EdgeFacts)
 
@@ -45,9 +45,10 @@ def compile_(context: MethodContext) -> Type:
     listed, result = _listed(context), get_proper_type(context.default_return_type)
     if listed is None or not isinstance(context.api, TypeChecker) or not isinstance(result, Instance):
         return context.default_return_type
-    draft = _with_options(draft_of(listed.nodes), Arguments(context))
+    arguments = Arguments(context)
+    draft = _with_options(draft_of(listed.nodes), arguments)
     tell_problems(draft, listed.nodes, context.context, context.api)
-    return carrying(result, Compiled(graph=_without_places(draft.graph), durable=draft.durable), context.api)
+    return carrying(result, Compiled(graph=_without_places(draft.graph), durable=_durability(arguments)), context.api)
 
 
 def _listing(context: MethodContext, before: tuple[Declared, ...] | None) -> Type:
@@ -65,30 +66,37 @@ def _listing(context: MethodContext, before: tuple[Declared, ...] | None) -> Typ
 def _listed(context: MethodContext) -> Listed | None:
     """The nodes of the graph that the method is called on."""
     receiver = receiver_of(context.context)
-    is_known = isinstance(context.api, TypeChecker) and receiver is not None and is_settled(receiver, context.api.tree)
+    tree = tree_of(context)
+    is_known = tree is not None and receiver is not None and is_settled(receiver, tree)
     return carried(context.type, Listed) if is_known else None
 
 
 def _declared(type_: Type, expression: Expression, context: MethodContext) -> Declared | None:
     """The node that is given, where its type says which one it is."""
-    is_known = isinstance(context.api, TypeChecker) and is_settled(expression, context.api.tree)
+    tree = tree_of(context)
+    is_known = tree is not None and is_settled(expression, tree)
     return carried(type_, Declared) if is_known else None
 
 
 def _with_options(draft: DraftFacts, arguments: Arguments) -> DraftFacts:
+    durable = _durability(arguments)
     return msgspec.structs.replace(
         draft,
-        graph_id=_text(arguments, "id"),
-        graph_version=_text(arguments, "version"),
+        graph_id=_text(arguments, "id") if arguments.may_be_given("id") else None,
+        graph_version=_text(arguments, "version") if arguments.is_given("version") else None,
         has_migration=arguments.is_given("migrate"),
         max_node_hops=arguments.count_of("max_node_hops"),
-        durable=truth_of(arguments.type_of("durable")) is not False,
+        durable=bool(durable),
+        children=() if durable is None else draft.children,
     )
 
 
-def _text(arguments: Arguments, name: str) -> str | None:
-    if not arguments.is_given(name):
-        return None
+def _durability(arguments: Arguments) -> bool | None:
+    """None where only the run knows it."""
+    return True if arguments.expression_of("durable") is None else truth_of(arguments.type_of("durable"))
+
+
+def _text(arguments: Arguments, name: str) -> str:
     text = text_of(arguments.type_of(name))
     return SOME_TEXT if text is None else text
 

@@ -9,7 +9,7 @@ from mypy.nodes import AssignmentStmt, CallExpr, Context, Decorator, Expression,
 from strata.rules.facts import Place
 from strata_mypy.carried import carried
 from strata_mypy.facts import Declared
-from strata_mypy.settled import statements_in
+from strata_mypy.statements import statements_in
 
 
 class Spot:

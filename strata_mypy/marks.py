@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from mypy.nodes import Expression, LambdaExpr
 from mypy.plugin import FunctionContext, MethodContext
-from mypy.types import Instance, Type, get_proper_type
+from mypy.types import AnyType, Instance, Type, UnionType, get_proper_type
 
 from strata_mypy import names
 from strata_mypy.arguments import Arguments, backoff_of, function_name, text_of
 from strata_mypy.carried import carried, carrying
 from strata_mypy.facts import Declared, Mark, Marks, MarkWord
+from strata_mypy.settled import is_applied_as_written
 
 MOST_MARKS = 200
 """Beyond, a loop adds to the marks of a function, and mypy's passes over it would have no end."""
@@ -55,13 +56,15 @@ def retry(context: FunctionContext) -> Type:
 
 def applied(context: MethodContext) -> Type:
     """A mark meets its function, or the marks below it."""
-    mark = carried(context.type, Mark)
+    mark = carried(context.type, Mark) if is_applied_as_written(context) else None
     return context.default_return_type if mark is None else _wired(context, mark)
 
 
 def marks_under(decorated: Type | None) -> tuple[Mark, ...] | None:
     """The marks of what a decorator is applied to; None if they are not known."""
     proper = get_proper_type(decorated)
+    if proper is None or isinstance(proper, AnyType | UnionType):
+        return None
     if isinstance(proper, Instance) and proper.type.fullname == names.WIRED:
         known = carried(proper, Marks)
         return None if known is None else known.marks

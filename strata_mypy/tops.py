@@ -15,7 +15,7 @@ from strata_mypy.facts import Chosen, Compiled, Declared, NamedBranch, Top
 from strata_mypy.handlers import handler_faults
 from strata_mypy.marks import marks_under
 from strata_mypy.misplaced import misplaced_marks, second_top
-from strata_mypy.settled import is_settled
+from strata_mypy.settled import is_applied_as_written
 
 SOME_EVENT = "an event"
 """What stands for a type of event that only the run knows."""
@@ -36,7 +36,7 @@ def node(context: FunctionContext) -> Type:
     top = Top(
         word="node",
         name=name,
-        timeout=arguments.seconds_of("timeout"),
+        timeout=arguments.seconds_of("timeout") if arguments.is_given("timeout") else None,
         metadata=arguments.keys_of("metadata"),
         inline=truth_of(arguments.type_of("inline")) is True,
     )
@@ -68,7 +68,7 @@ def subgraph(context: FunctionContext) -> Type:
     arguments = Arguments(context)
     top = Top(
         word="subgraph",
-        child=_child(arguments, context.api),
+        child=carried(arguments.type_at(0), Compiled),
         timeout=arguments.seconds_of("timeout"),
         metadata=arguments.keys_of("metadata"),
     )
@@ -79,7 +79,7 @@ def map_each(context: FunctionContext) -> Type:
     arguments = Arguments(context)
     top = Top(
         word="map_each",
-        child=_child(arguments, context.api),
+        child=carried(arguments.type_at(0), Compiled),
         join=_join(arguments),
         max_concurrency=arguments.count_of("max_concurrency"),
         max_items=arguments.count_of("max_items"),
@@ -137,7 +137,7 @@ def quorum(context: FunctionContext) -> Type:
 
 def applied(context: MethodContext) -> Type:
     """A top decorator meets its function, or the marks on it."""
-    top = carried(context.type, Top)
+    top = carried(context.type, Top) if is_applied_as_written(context) else None
     return context.default_return_type if top is None else _declared(context, top)
 
 
@@ -188,26 +188,19 @@ def _named(context: FunctionContext, top: Top) -> Type:
     """The decorator with what it says, unless the name is computed: then nothing is known of the node."""
     result, arguments = get_proper_type(context.default_return_type), Arguments(context)
     name = text_of(arguments.type_of("name"))
-    if not isinstance(result, Instance) or (arguments.is_given("name") and name is None):
+    if not isinstance(result, Instance) or (arguments.may_be_given("name") and name is None):
         return context.default_return_type
     return carrying(result, top.named(name), context.api)
 
 
-def _child(arguments: Arguments, api: CheckerPluginInterface) -> Compiled | None:
-    """The graph inside, where the type says which one it is."""
-    expression = arguments.expression_at(0)
-    is_known = isinstance(api, TypeChecker) and expression is not None and is_settled(expression, api.tree)
-    return carried(arguments.type_at(0), Compiled) if is_known else None
-
-
 def _delay(arguments: Arguments) -> float | None:
     """None where the state says when."""
-    return None if arguments.is_given("until") else seconds(arguments.expression_at(0))
+    return None if arguments.may_be_given("until") else seconds(arguments.expression_at(0))
 
 
 def _join(arguments: Arguments) -> JoinFacts | None:
     """All of the parts where nothing is said; None where it is not known what."""
-    if not arguments.is_given("join"):
+    if not arguments.may_be_given("join"):
         return JoinFacts(policy="all")
     chosen = carried(arguments.type_of("join"), Chosen)
     return None if chosen is None else chosen.join

@@ -187,7 +187,7 @@ def _add(draft: Draft, body: Body, arguments: Arguments, findings: Findings, *, 
     draft.nodes[name] = node
     draft.entry = draft.entry or name
     lose_what_is_unknown_of(node, draft)
-    if has_timeout and (limit := seconds(arguments.get("timeout"))) is not None:
+    if has_timeout and (limit := known_seconds(arguments.get("timeout"))) is not None:
         draft.timeouts[name] = limit
     if (metadata := pairs(arguments.get("metadata"))) is not None:
         draft.metadata[name] = metadata

@@ -57,7 +57,7 @@ def _with_options(facts: DraftFacts, options: Arguments) -> DraftFacts:
     return msgspec.structs.replace(
         facts,
         graph_id=_some_text(options.get("id")),
-        graph_version=_some_text(options.get("version")) if options.get("id") is not UNKNOWN else None,
+        graph_version=text(options.get("version")) if options.get("id") is not UNKNOWN else None,
         has_migration=is_given(options.get("migrate")) and options.get("migrate") is not UNKNOWN,
         max_node_hops=whole_number(options.get("max_node_hops")),
         durable=bool(durable),

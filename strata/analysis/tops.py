@@ -11,7 +11,7 @@ from strata.analysis.bodies import event_wait_body, group_body, handler_body, ma
 from strata.analysis.findings import Findings
 from strata.analysis.handlers import refuse_handlers
 from strata.analysis.nodes import Body, Mark, Node, Top, Wired
-from strata.analysis.values import UNKNOWN, Constant, Function, Value, is_given, pairs, seconds, text
+from strata.analysis.values import UNKNOWN, Constant, Function, Value, is_given, known_seconds, pairs, text
 from strata.rules import codes
 from strata.rules.facts import SourcePlace
 
@@ -84,7 +84,7 @@ def _top(body: Body, name: Value | None, arguments: Arguments, *, has_timeout: b
         body=body,
         name=text(name),
         has_unknown_name=is_given(name) and text(name) is None,
-        timeout=seconds(arguments.get("timeout")) if has_timeout else None,
+        timeout=known_seconds(arguments.get("timeout")) if has_timeout else None,
         metadata=pairs(arguments.get("metadata")),
     )
 

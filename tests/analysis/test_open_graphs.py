@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from elsewhere import ALL, make, name_of_node, other_graph, wrapped
-from strata import GraphInvalid, State, StateGraph, boundary, edge, map_each, node, parallel, quorum, subgraph, when
+from elsewhere import ALL, is_large, make, name_of_node, other_graph, wrapped
+from strata import GraphInvalid, State, StateGraph, boundary, edge, map_each, node, on_timeout, parallel, quorum, subgraph, when
 
 
 class Order(State):
@@ -53,6 +53,25 @@ def codes_in(tmp_path: Path, text: str) -> list[str]:
 
 UNKNOWN = {
     "nodes from elsewhere": "graph = StateGraph(Order).start(begin).nodes(*ALL).compile()",
+    "a version that may be none": "graph = StateGraph(Order).start(node(same)).compile(version=make('version'), migrate=make('migration'))",
+    "a timeout that may be none": "graph = StateGraph(Order).start(node(inline=True, timeout=make('limit'))(same)).compile()",
+    "a timeout of data that may be none": "StateGraph(Order).add_node('a', same, inline=True, timeout=make('limit')).compile()",
+    "a boundary whose timeout may be there": """
+        @node
+        @boundary(timeout=make("limit"))
+        @on_timeout("lonely")
+        @edge("lonely")
+        def asks(order: Order) -> Order:
+            return order
+
+        StateGraph(Order).start(asks).nodes(lonely).compile()
+    """,
+    "marks that a loop adds": """
+        step = same
+        for name in ("lonely", "far"):
+            step = when(is_large, to=name)(step)
+        graph = StateGraph(Order).start(node("step")(step)).nodes(lonely).compile()
+    """,
     "a node from a factory": "graph = StateGraph(Order).start(begin).nodes(lonely, make('far')).compile()",
     "a list that may have changed": """
         nodes = [lonely]

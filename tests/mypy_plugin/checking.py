@@ -14,6 +14,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 CASES = Path(__file__).parent / "cases"
 
+WORKER_IS_LATE = "Failed to establish connection with worker"
+"""mypy gives its workers three seconds to start, which is little on a busy machine."""
+
 EXPECTATION = re.compile(r"# (?P<severity>[EN]): (?P<text>.*?)(?: \[(?P<code>[\w-]+)\])?(?=\s# [EN]:|$)")
 
 
@@ -50,10 +53,18 @@ def environment(*, first: Path | None = None) -> dict[str, str]:
 def mypy(arguments: Iterable[str], *, cwd: Path = ROOT, first: Path | None = None) -> str:
     """What mypy prints on these arguments; faults that it finds are no failure."""
     command = [sys.executable, "-m", "mypy", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment(first=first), cwd=cwd, check=False)
+    done = _run(command, cwd, first)
+    tries = 1
+    while WORKER_IS_LATE in done.stdout + done.stderr and tries < 10:
+        done = _run(command, cwd, first)
+        tries += 1
     assert done.returncode in {0, 1}, done.stdout + done.stderr
     assert "INTERNAL ERROR" not in done.stdout + done.stderr, done.stdout + done.stderr
     return done.stdout
+
+
+def _run(command: list[str], cwd: Path, first: Path | None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, env=environment(first=first), cwd=cwd, check=False)
 
 
 def said(output: str) -> list[Said]:

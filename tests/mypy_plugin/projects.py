@@ -7,6 +7,10 @@ from pathlib import Path
 from random import Random
 
 STEP_MODULES = 3
+FIELDS = [
+    *("a: int = 0", "b: int = 0", "c: socket | None = None", "d: complex = 0j"),
+    *("e: dict[tuple[int, int], int] = {}", "f: Thing | None = None", "g: list[Thing] = []"),
+]
 NODES = [f"n{number}" for number in range(9)]
 TARGETS = [*NODES, "nx", "renamed", "each", "inside"]
 RESULTS = ["Essay", "Essay", "Essay", "None", "Other", "int"]
@@ -52,12 +56,13 @@ class Project:
         self._listed = list(NODES)
         self._fields = ["a: int = 0", "b: int = 0"]
         self._overrides = "a=1"
+        self._thing = "Thing(msgspec.Struct)"
         self._pauses_inside = False
         self._child_is_durable = True
 
     def edit(self) -> None:
         step = self._steps[self._random.choice(NODES)]
-        match self._random.randrange(9):
+        match self._random.randrange(10):
             case 0 | 1 | 2:
                 step.marks = self._marks()
             case 3:
@@ -70,9 +75,10 @@ class Project:
                 self._listed = self._random.sample(NODES, self._random.randrange(3, len(NODES) + 1))
             case 7:
                 self._pauses_inside, self._child_is_durable = self._random.random() < 0.5, self._random.random() < 0.7
+            case 8:
+                self._thing = self._random.choice(["Thing(msgspec.Struct)", "Thing", "Thing(Exception)"])
             case _:
-                kinds = ["a: int = 0", "b: int = 0", "a: str = ''", "c: socket | None = None", "d: complex = 0j"]
-                self._fields = self._random.sample(kinds[:2] + kinds[3:], self._random.randrange(1, 4)) if self._random.random() < 0.8 else [kinds[2]]
+                self._fields = self._random.sample(FIELDS, self._random.randrange(1, 4)) if self._random.random() < 0.8 else ["a: str = ''"]
                 self._overrides = self._random.choice(["a=1", "b=1", "a='x'"])
 
     def write(self, folder: Path) -> None:
@@ -95,12 +101,13 @@ class Project:
         return f'@when(g, to="{target}")' if self._random.random() < 0.5 else f'@edge("{target}")'
 
     def _modules(self) -> dict[str, str]:
-        modules = {"__init__": "", "state": self._state(), "child": self._child(), "flow": self._flow()}
+        thing = f"import msgspec\nclass {self._thing}:\n    pass\n"
+        modules = {"__init__": "", "thing": thing, "state": self._state(), "child": self._child(), "flow": self._flow()}
         return modules | {f"s{module}": self._step_module(module) for module in range(STEP_MODULES)}
 
     def _state(self) -> str:
         fields = "".join(f"    {line}\n" for line in self._fields)
-        head = "from __future__ import annotations\nfrom socket import socket\nfrom strata import State\n"
+        head = "from __future__ import annotations\nfrom socket import socket\nfrom pkg.thing import Thing\nfrom strata import State\n"
         return f"{head}class Essay(State):\n    k: int = 0\n{fields}class Other(State):\n    z: int = 0\n"
 
     def _child(self) -> str:
