@@ -66,6 +66,9 @@ def strata() -> App:
     thread.command("strata.cli.thread_resume:thread_resume", name="resume", help="Answer a thread, and run it on.")
     thread.command("strata.cli.thread_end:thread_end", name="end", help="End a thread for good.")
 
+    tools = App(name="tools", help="Functions that models may call.")
+    tools.command("strata.cli.tools_serve:tools_serve", name="serve", help="Serve tools over the Model Context Protocol.")
+
     mcp = App(name="mcp", help="Graphs as tools of models.")
     mcp.command("strata.cli.mcp_serve:mcp_serve", name="serve", help="Serve a graph over the Model Context Protocol.")
 
@@ -73,6 +76,7 @@ def strata() -> App:
     app.command("strata.cli.check:check_sources", name="check", help="Find the faults of graphs in source, without importing it.")
     app.command(graph)
     app.command(thread)
+    app.command(tools)
     app.command(mcp)
     app.command("strata.cli.demo:demo", name="demo", help="See a thread paused, killed and recovered.")
     return app

@@ -9,7 +9,9 @@ from cyclopts import Parameter
 AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON, for programs.")]
 HttpAddress: TypeAlias = Annotated[
     str | None,
-    Parameter(name="--http", help="Listen here (HOST:PORT) in place of stdin. Anybody who reaches it may call: there is no authentication."),
+    Parameter(
+        name="--http", help="Listen here, HOST:PORT or a port, in place of stdin. Anybody who reaches it may call: there is no authentication."
+    ),
 ]
 StoreUrl: TypeAlias = Annotated[
     str,

@@ -33,5 +33,5 @@ async def serve(offers: Offers, *, name: str, version: str, http: str | None) ->
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not (port.isascii() and port.isdecimal()) or int(port) > 65535:
-        raise CannotDo(f"'{text}' is no address to listen at", hint="write HOST:PORT or :PORT, as in 127.0.0.1:8000")
+        raise CannotDo(f"'{text}' is no address to listen at", hint="write HOST:PORT, or the port alone, as in 127.0.0.1:8000")
     return host.strip("[]") or "127.0.0.1", int(port)

@@ -40,7 +40,7 @@ class ServedGraph:
     def listed(self) -> Sequence[Listed]:
         return (self.listing,)
 
-    async def call(self, name: str, arguments: bytes, call_id: str, progress: Progress) -> Reply:
+    async def call(self, name: str, arguments: bytes, progress: Progress) -> Reply:
         if name != self.listing.name:
             return Reply(f"tool '{name}' was not found", is_error=True)
         try:

@@ -33,6 +33,6 @@ class Offers(Protocol):
 
     def listed(self) -> Sequence[Listed]: ...
 
-    async def call(self, name: str, arguments: bytes, call_id: str, progress: Progress) -> Reply:
+    async def call(self, name: str, arguments: bytes, progress: Progress) -> Reply:
         """Call one. `name` and `arguments` (JSON) are the client's and may be anything; what is wrong with them is a reply."""
         ...

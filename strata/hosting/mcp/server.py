@@ -24,8 +24,7 @@ def server_of(offers: Offers, *, name: str, version: str = "") -> Server[dict[st
         async def progress(done: int, where: str) -> None:
             await request.session.report_progress(float(done), None, where)
 
-        call_id = "" if request.request_id is None else str(request.request_id)
-        return _result(await offers.call(call.name, msgspec.json.encode(call.arguments or {}), call_id, progress))
+        return _result(await offers.call(call.name, msgspec.json.encode(call.arguments or {}), progress))
 
     return Server(name, version=version, on_list_tools=list_tools, on_call_tool=call_tool)
 
