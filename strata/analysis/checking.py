@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ import msgspec
 
 from strata.analysis.project import Project
 from strata.analysis.sources import Source, parsed
+from strata.project.collecting import without_collecting
 from strata.project.texts import Unreadable, read_text
 from strata.rules.problem import Problem
 
@@ -55,19 +55,14 @@ def _checked(files: Iterable[Path], folder: Path, disable: frozenset[str]) -> Re
 
 @contextmanager
 def _at_ease() -> Generator[None, None, None]:
-    """Without collecting garbage: syntax trees are many new objects and hold none, and looking for some takes 40% of the time.
-
-    And as deep as an expression goes: a chain of a thousand `.add_node(...)` is four thousand calls.
-    """
-    was_collecting, depth = gc.isenabled(), sys.getrecursionlimit()
-    gc.disable()
+    """As deep as an expression goes: a chain of a thousand `.add_node(...)` is four thousand calls."""
+    depth = sys.getrecursionlimit()
     sys.setrecursionlimit(max(depth, 50_000))
     try:
-        yield
+        with without_collecting():
+            yield
     finally:
         sys.setrecursionlimit(depth)
-        if was_collecting:
-            gc.enable()
 
 
 def _source(path: Path) -> Source | Unreadable | None:
