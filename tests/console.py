@@ -27,6 +27,29 @@ def blocks(document: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", document.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
+def programs(document: Path) -> dict[str, str]:
+    """The blocks of Python by the names of their files, which are in their first lines (`# desk.py`).
+
+    Raises:
+        ValueError: a block has no name, or two have the same.
+    """
+    found: dict[str, str] = {}
+    for block in blocks(document, "python"):
+        name = re.match(r"# (\w+\.py)\n", block)
+        if name is None or name[1] in found:
+            raise ValueError(f"{document.name}: the block has no name of its own:\n{block}")
+        found[name[1]] = block
+    return found
+
+
+def assert_runs(program: str, folder: Path) -> None:
+    """Run a program that needs nothing but the library, in a process of its own; what it warns of is an error."""
+    (folder / "program.py").write_text(program, encoding="utf-8")
+    command = [sys.executable, "-W", "error", "program.py"]
+    done = subprocess.run(command, cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def steps(document: Path) -> Iterator[Step]:
     for block in blocks(document, "console"):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:

@@ -10,7 +10,7 @@ AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative="", help="
 HttpAddress: TypeAlias = Annotated[
     str | None,
     Parameter(
-        name="--http", help="Listen here, HOST:PORT or a port, in place of stdin. Anybody who reaches it may call: there is no authentication."
+        name="--http", help="Listen at HOST:PORT, or a port, in place of stdin. There is no authentication: anybody who reaches it may call."
     ),
 ]
 StoreUrl: TypeAlias = Annotated[

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.console import ROOT, blocks
+from tests.console import ROOT, programs
 
 PAGE = ROOT / "docs" / "testing.md"
-FILES = {match[1]: block for block in blocks(PAGE, "python") if (match := re.match(r"# (\w+\.py)\n", block)) is not None}
-
-
-def test_every_block_has_a_name() -> None:
-    assert len(FILES) == len(blocks(PAGE, "python"))
+FILES = programs(PAGE)
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("test_")])
