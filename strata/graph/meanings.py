@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import typing
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from types import UnionType
@@ -11,6 +12,8 @@ from typing import Annotated, Any, ClassVar, Final, Generic, NewType, NotRequire
 import msgspec
 from typing_extensions import ReadOnly, TypeAliasType
 
+ALIASES: Final = (TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType))
+"""Those of `type X = ...`, and their twins for Python 3.11, which are of another class up to 3.13."""
 _WRAPPERS: Final = (Final, ClassVar, Required, NotRequired, ReadOnly)
 
 
@@ -54,9 +57,9 @@ def meaning_of(annotation: Any) -> Meaning:
         origin = get_origin(annotation)
         if isinstance(annotation, NewType):
             annotation = annotation.__supertype__
-        elif isinstance(annotation, TypeAliasType):
+        elif isinstance(annotation, ALIASES):
             annotation = annotation.__value__
-        elif isinstance(origin, TypeAliasType):
+        elif isinstance(origin, ALIASES):
             annotation = substituted(origin.__value__, dict(zip(origin.__type_params__, get_args(annotation), strict=False)))
         elif origin is Annotated:
             annotation, beside = annotation.__origin__, (*annotation.__metadata__, *beside)

@@ -115,7 +115,7 @@ class _Reading:
             name=name,
             kind=kind,
             is_required=not has_default if is_required is None else is_required,
-            default=_in_json(factory() if factory in CONTAINERS else default, annotation),
+            default=_in_json(factory() if (get_origin(factory) or factory) in CONTAINERS else default, annotation),
         )
 
     def _bare(self, meaning: Meaning) -> Kind:
