@@ -23,6 +23,7 @@ from strata.engine.plan import MapPlan, NodePlan
 from strata.engine.run import Run
 from strata.errors import BadItems, HandlerCancelled, PartTimedOut
 from strata.graph.spec import MapBody
+from strata.graph.texts import is_utf8
 from strata.ports.events import MapExpanded
 
 
@@ -30,7 +31,7 @@ async def run_map(run: Run, level: Level, node: NodePlan, mapping: MapPlan) -> A
     """The merged state of the items' child graphs (strata-execution.md 9, Map).
 
     Raises:
-        BadItems: too many items, or a key that is empty, has a `/` or stands twice; nothing was started.
+        BadItems: too many items, or a key that is no text, is empty, has a `/` or stands twice; nothing was started.
         ChildFailed: too few items succeeded; the text names those that failed.
         StateMutated: an item or a mapper changed the map's state in place.
         MapperFailed: `items`, `key` or the merge raised.
@@ -62,6 +63,8 @@ def _keys(node: NodePlan, body: MapBody, items: Sequence[Any]) -> list[str]:
         key = mapped(node, "key", body.key, item)
         if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise BadItems(f"map '{node.name}': item {index} has the key {key!r:.80}, which is no string")
+        if not is_utf8(key):
+            raise BadItems(f"map '{node.name}': item {index} has the key {key!r:.80}, which has half a surrogate pair")
         if not key:
             raise BadItems(f"map '{node.name}': item {index} has an empty key")
         if "/" in key:

@@ -176,6 +176,24 @@ BAD_KEYS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        (3, "map 'Investigate': item 0 has the key 3, which is no string"),
+        ("\ud800", "map 'Investigate': item 0 has the key '\\ud800', which has half a surrogate pair"),
+    ],
+)
+async def test_ex99_a_key_that_no_store_could_keep_starts_nothing(key: Any, text: str) -> None:
+    def key_of(_: str) -> Any:
+        return key
+
+    work = Work()
+    outcome = await ran(investigate(child(work.assess), key=key_of).compile(), "h1", store=MemoryStore())
+    assert isinstance(outcome, Failed)
+    assert outcome.message == text
+    assert work.calls == []
+
+
 @pytest.mark.parametrize(("keys", "text"), BAD_KEYS)
 async def test_ex99_with_bad_keys_nothing_starts(keys: list[str], text: str) -> None:
     work, recorder, store = Work(), EventRecorder(), MemoryStore()
