@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import pytest
 
 from strata.graph.clock import Clock
+from strata.graph.texts import is_text
 from strata.ports.leases import Acquisition, ThreadLease
 from strata.stores.memory import MemoryStore
 from strata.stores.sqlite import SqliteStore
@@ -63,7 +64,8 @@ def _noting(kind: type[Store], asked: AskedForLeases) -> Callable[[Store, str, s
     acquire = kind.try_acquire_lease
 
     async def try_acquire_lease(store: Store, thread_id: str, owner: str, ttl: float, /) -> Acquisition:
-        asked.note(store, thread_id)
+        if is_text(thread_id):  # of anything else no store has a lease
+            asked.note(store, thread_id)
         return await acquire(store, thread_id, owner, ttl)
 
     return try_acquire_lease

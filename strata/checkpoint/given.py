@@ -6,11 +6,12 @@ first, since an abstract one takes 0.3 us to answer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 from strata.errors import OptionRefused
+from strata.graph.arguments import is_one_of, is_whole, listed
 from strata.graph.texts import is_utf8
 from strata.graph.times import seconds_of
 
@@ -21,8 +22,15 @@ T = TypeVar("T")
 
 def whole_number(value: object, what: str) -> int:
     """Raises OptionRefused for anything else, a bool included."""
-    if isinstance(value, bool) or not isinstance(value, int):
+    if not is_whole(value):
         raise OptionRefused(f"{what} is a whole number, not {_shown(value)}")
+    return value
+
+
+def number(value: object, what: str, of: str) -> float:
+    """Raises OptionRefused for anything else, a bool included."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise OptionRefused(f"{what} is a number of {of}, not {_shown(value)}")
     return value
 
 
@@ -38,7 +46,10 @@ def text(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise OptionRefused(f"{what} is text, not {_shown(value)}")
     if not is_utf8(value):
-        raise OptionRefused(f"{what} {value!r} has half a surrogate pair, which cannot be stored")
+        raise OptionRefused(
+            f"{what} {value!r} has half a surrogate pair, which cannot be stored",
+            hint="where it came from a command line or a file name, it was not UTF-8 there",
+        )
     return value
 
 
@@ -54,8 +65,8 @@ def pairs(value: Mapping[K, V], what: str, of: str = "text to text") -> dict[K, 
 
 
 def several(value: Iterable[T], what: str) -> Iterable[T]:
-    """Raises OptionRefused for what cannot be iterated over."""
-    if not isinstance(value, (tuple, list, Iterable)):  # pyright: ignore[reportUnnecessaryIsInstance]
+    """Raises OptionRefused for what cannot be iterated over, and for a text: its letters are never meant."""
+    if isinstance(value, str) or not isinstance(value, (tuple, list, Iterable)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise OptionRefused(f"{what} is a list, not {_shown(value)}: write [...] around it")
     return value
 
@@ -68,7 +79,7 @@ def seconds(value: object, what: str) -> float:
     """
     try:
         return seconds_of(cast("float", value))
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError) as error:
         raise OptionRefused(f"{what} cannot be used: {error}") from None
 
 
@@ -88,11 +99,10 @@ def moment(value: object, what: str) -> datetime:
         raise OptionRefused(f"{what} {value!r} is before the year 1 or after 9999 in UTC") from None
 
 
-def one_of(value: object, words: Collection[str], what: str) -> None:
+def one_of(value: object, words: Sequence[str], what: str) -> None:
     """Raises OptionRefused for what is none of the words."""
-    if value not in words:
-        known = " or ".join(f'"{word}"' for word in words)
-        raise OptionRefused(f"{what} is {known}, not {_shown(value)}")
+    if not is_one_of(value, words):
+        raise OptionRefused(f"{what} is {listed(words)}, not {_shown(value)}")
 
 
 def instance(value: object, kind: type[Any] | tuple[type[Any], ...], what: str) -> None:

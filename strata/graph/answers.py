@@ -10,6 +10,7 @@ import msgspec
 
 from strata.graph.identity import Identity
 from strata.graph.state import SupportsReplace
+from strata.graph.texts import text_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,7 +59,15 @@ class Signal(Generic[S_co]):
         return Signal(self.verdict, self.reviewer, self.state, {**self.overrides, **changes}, self.outer)
 
     def at(self, *path: str, signal: Signal[Any]) -> Signal[S_co]:
-        """Address an outer level by the subgraph nodes that lead to it (none: the outermost); only its overrides are used."""
+        """Address an outer level by the subgraph nodes that lead to it (none: the outermost); only its overrides are used.
+
+        Raises:
+            TypeError: a node of the path is given otherwise than by its name, or `signal` is none.
+        """
+        for name in path:
+            text_of(name, "at() takes a path of names: the name of a node")
+        if not isinstance(signal, Signal):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"at() takes the answer to that level as signal=, as in signal=graph.approve().override(score=9), not {signal!r}")
         return Signal(self.verdict, self.reviewer, self.state, self.overrides, {**self.outer, path: signal})
 
     def __repr__(self) -> str:
@@ -71,6 +80,9 @@ class Event:
     `payload` is given to the function of the wait: `UNSET` where there is none, which is not None where a wait declares a
     payload. `overrides` replace top-level fields of the innermost level's state after it; Python names, and None stores null.
     Without a payload they are taken alone: the function is not called.
+
+    Raises:
+        TypeError: the type is no text, or the overrides are no dict by field.
     """
 
     __slots__ = ("overrides", "payload", "type")
@@ -82,9 +94,9 @@ class Event:
     def __init__(self, type: str, /, *, payload: Any = msgspec.UNSET, overrides: Mapping[str, object] | None = None) -> None:
         if not isinstance(type, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"an event has a type, as in Event('payment.received'), and {type!r} is no text")
-        object.__setattr__(self, "type", type)
+        object.__setattr__(self, "type", text_of(type, "the type of an event"))
         object.__setattr__(self, "payload", payload)
-        object.__setattr__(self, "overrides", {} if overrides is None else dict(overrides))
+        object.__setattr__(self, "overrides", {} if overrides is None else _by_field(overrides))
 
     @property
     def has_payload(self) -> bool:
@@ -130,6 +142,14 @@ class Resume:
 
     def __repr__(self) -> str:
         return f"Resume({self.answer!r}, by={self.by!r})" if self.by else f"Resume({self.answer!r})"
+
+
+def _by_field(overrides: Mapping[str, object]) -> dict[str, object]:
+    if not isinstance(overrides, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"the overrides= of an event are a dict of field names to values, not {overrides!r}")
+    for name in overrides:
+        text_of(name, "the overrides= of an event are a dict by field: the name of a field")
+    return dict(overrides)
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):

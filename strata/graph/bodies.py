@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 import msgspec
 
+from strata.graph.arguments import is_whole, one_of, seconds_or_none, true_or_false
 from strata.graph.compiled import CompiledGraph
 from strata.graph.functions import handler_of, name_of
 from strata.graph.joins import Join, Partial, all_of
@@ -16,7 +17,6 @@ from strata.graph.nodes import Node, Wired
 from strata.graph.spec import BranchSpec, EventWaitBody, Fanout, GroupBody, MapBody, SubgraphBody, TimerBody
 from strata.graph.state import State
 from strata.graph.texts import text_of
-from strata.graph.times import seconds_of
 from strata.rules.facts import Place
 
 S = TypeVar("S", bound=State)
@@ -55,9 +55,12 @@ def group_body(
     place: Place | None = None,
 ) -> GroupBody:
     """A parallel group. `where` opens the text of every error, `names` are those that annotations may use."""
+    listed: object = branches
+    if isinstance(listed, str) or not isinstance(listed, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{where}: its branches are a list of functions, not {branches!r}")
     return GroupBody(
         branches=tuple(_branch(part, where, names, place) for part in branches),
-        fanout=_fanout(merge, settings, "branches", where=where, names=names),
+        fanout=_fanout(merge, settings, "branches", timeout="branch_timeout", where=where, names=names),
     )
 
 
@@ -88,7 +91,7 @@ def map_body(
         items=pure(items, "the state", where=f"{where}: items=", names=names),
         key=pure(key, "an item", where=f"{where}: key=", names=names),
         enter=pure(enter, "the state", "an item", where=f"{where}: enter=", names=names),
-        fanout=_fanout(merge, settings, "items", where=where, names=names),
+        fanout=_fanout(merge, settings, "items", timeout="item_timeout", where=where, names=names),
         max_items=_count("max_items", max_items, where),
     )
 
@@ -117,7 +120,7 @@ def event_wait_body(
         fold=fold,
         takes_payload=taken is not None,
         payload=payload if payload is not None else taken,
-        timeout=None if timeout is None else seconds_of(timeout),
+        timeout=seconds_or_none(timeout, f"{where}: its timeout="),
     )
 
 
@@ -128,7 +131,7 @@ def timer_body(delay: timedelta | float | None, *, until: Any, fold: Any, where:
     if callable(delay):
         raise TypeError(f"{where} has a function for a delay: @timer(until={name_of(delay) or '...'})")
     return TimerBody(
-        delay=None if delay is None else seconds_of(delay),
+        delay=seconds_or_none(delay, f"{where}: its delay"),
         until=None if until is None else pure(until, "the state", where=f"{where}: until=", names=names),
         fold=None if fold is None else pure(fold, "the state", where=f"{where}: its function", names=names),
     )
@@ -151,23 +154,21 @@ def _branch(part: Any, where: str, names: Mapping[str, Any], place: Place | None
     )
 
 
-def _fanout(merge: Any, settings: FanoutSettings, parts: str, *, where: str, names: Mapping[str, Any]) -> Fanout:
+def _fanout(merge: Any, settings: FanoutSettings, parts: str, *, timeout: str, where: str, names: Mapping[str, Any]) -> Fanout:
     join = all_of() if settings.join is None else settings.join
     if not isinstance(join, Join):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"{where}: join= is a join, as in join=quorum(2), not {join!r}")
     if join.predicate is not None:
         pure(join.predicate, "a part's state", where=f"{where}: the predicate of its join", names=names)
-    if settings.partial not in {"fail_group", "keep_succeeded"}:
-        raise ValueError(f'{where}: partial= is "fail_group" or "keep_succeeded", not {settings.partial!r}')
     return Fanout(
         merge=pure(merge, "the state", f"the results of the {parts}", where=f"{where}: its merge", names=names),
         takes_outcomes=takes_outcomes(merge, names),
         join=join,
-        partial=settings.partial,
+        partial=one_of(settings.partial, get_args(Partial), f"{where}: partial="),
         max_concurrency=_count("max_concurrency", settings.max_concurrency, where),
-        part_timeout=None if settings.part_timeout is None else seconds_of(settings.part_timeout),
-        cancel_siblings=settings.cancel_siblings,
-        keep_progress=settings.keep_progress,
+        part_timeout=seconds_or_none(settings.part_timeout, f"{where}: {timeout}="),
+        cancel_siblings=true_or_false(settings.cancel_siblings, f"{where}: cancel_siblings="),
+        keep_progress=true_or_false(settings.keep_progress, f"{where}: keep_progress="),
     )
 
 
@@ -179,6 +180,6 @@ def _child(child: object, where: str) -> CompiledGraph[Any]:
 
 
 def _count(name: str, count: object, where: str) -> int | None:
-    if count is None or (isinstance(count, int) and not isinstance(count, bool)):
+    if count is None or is_whole(count):
         return count
     raise TypeError(f"{where}: {name}= is a whole number or None, not {count!r}")

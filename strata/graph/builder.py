@@ -9,6 +9,7 @@ from inspect import isclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, LiteralString, Never, Self, TypeVar, get_args, get_origin
 
+from strata.graph.arguments import called, seconds, seconds_or_none
 from strata.graph.decorators import TopDecorator
 from strata.graph.draft import Draft, Edge, TimeoutRoute, draft_of, metadata_of_branches, specs_of
 from strata.graph.functions import handler_of
@@ -20,7 +21,6 @@ from strata.graph.spec import Body, BoundarySpec, EdgeSpec, EventWaitBody, Handl
 from strata.graph.state import State
 from strata.graph.text_pairs import text_pairs
 from strata.graph.texts import text_of
-from strata.graph.times import seconds_of
 from strata.rules.facts import GraphFacts, Place
 
 if TYPE_CHECKING:
@@ -294,7 +294,8 @@ class StateGraph(Drawn, Generic[S]):
 
     def add_conditional_edge(self, start: str | AnyNode[S], to: str | AnyNode[S], guard: Callable[[S], bool], /) -> Self:
         """A guarded edge: it matches where `guard(state)` says so."""
-        return self._add_edge(start, EdgeSpec(target=target_name(to, "add_conditional_edge"), guard=guard))
+        target = target_name(to, "add_conditional_edge")
+        return self._add_edge(start, EdgeSpec(target=target, guard=called(guard, f"add_conditional_edge(): the guard of the edge to '{target}'")))
 
     def set_entry_point(self, name: str, /) -> Self:
         """Where a run starts; the last call wins, and may come before the node."""
@@ -313,7 +314,7 @@ class StateGraph(Drawn, Generic[S]):
         """The thread pauses after this node, at most `timeout`; each call replaces all of the boundary's settings."""
         text_of(name, "add_interrupt_boundary(): the name of a node")
         route = None if on_reject is None else target_name(on_reject, "add_interrupt_boundary")
-        self._boundaries[name] = BoundarySpec(on_reject=route, timeout=None if timeout is None else seconds_of(timeout))
+        self._boundaries[name] = BoundarySpec(on_reject=route, timeout=seconds_or_none(timeout, f"add_interrupt_boundary('{name}'): timeout="))
         return self._set_timeout_route(name, on_timeout, "add_interrupt_boundary")
 
     def set_recovery_policy(
@@ -347,7 +348,8 @@ class StateGraph(Drawn, Generic[S]):
 
     def set_timeout(self, name: str, timeout: timedelta | float, /) -> Self:
         """Limit of each attempt of the node, a timedelta or seconds."""
-        self._timeouts[text_of(name, "set_timeout(): the name of a node")] = seconds_of(timeout)
+        text_of(name, "set_timeout(): the name of a node")
+        self._timeouts[name] = seconds(timeout, f"the timeout of node '{name}'")
         return self
 
     def set_node_metadata(self, name: str, metadata: Mapping[str, str], /) -> Self:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import warnings
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from strata.errors import GraphInvalid, GraphWarning
+from strata.graph.arguments import is_whole, one_of, true_or_false
 from strata.graph.codec import StateCodec
 from strata.graph.compiled import Check, CompiledGraph, Migration
 from strata.graph.draft import Draft, specs_of
@@ -102,14 +103,14 @@ def _class_place(state: type[Any]) -> Place | None:
 
 def _refuse_options(options: CompileOptions) -> None:
     limit = options.max_node_hops
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int)):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if limit is not None and not is_whole(limit):
         raise TypeError(f"max_node_hops is a whole number or None, not {limit!r}")
     for name, text in (("id", options.id), ("version", options.version)):
         if text is not None and not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"{name}= is text, not {text!r}: write {name}={str(text)!r}")
         if text is not None:
             text_of(text, f"the {name}= of a graph")
-    if options.check not in {"full", "fields", "type"}:
-        raise ValueError(f'check= is "full", "fields" or "type", not {options.check!r}')
+    true_or_false(options.durable, "durable=")
+    one_of(options.check, get_args(Check), "check=")
     if options.migrate is not None and not callable(options.migrate):
         raise TypeError(f"migrate= is a function of a StoredLevel, not {options.migrate!r}")

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, Generic, LiteralString, Never, ParamSpec, T
 
 import msgspec
 
+from strata.graph.arguments import seconds_or_none
 from strata.graph.functions import handler_of, name_of
 from strata.graph.marks import Marks
 from strata.graph.nodes import Node, Wired
@@ -17,7 +18,6 @@ from strata.graph.spec import Body, EventWaitBody, Handler, NodeSpec, TimerBody,
 from strata.graph.state import State
 from strata.graph.text_pairs import text_pairs
 from strata.graph.texts import text_of
-from strata.graph.times import seconds_of
 from strata.rules.facts import Place
 
 P = ParamSpec("P")
@@ -127,7 +127,7 @@ def as_node(decorated: Any, top: Top, frame: FrameType) -> Node[Any, Any, Any, A
         edges=marks.edges,
         boundary=marks.as_boundary(),
         recovery=marks.as_recovery(),
-        timeout=None if top.timeout is None else seconds_of(top.timeout),
+        timeout=seconds_or_none(top.timeout, f"{place}: the timeout= of {kind_of(top.word)} '{name}'"),
         metadata=None if top.metadata is None else text_pairs(top.metadata, f"node '{name}'"),
         place=place,
     )

@@ -17,6 +17,7 @@ from inspect import (
 from types import CoroutineType, FunctionType
 from typing import Any
 
+from strata.graph.arguments import true_or_false
 from strata.graph.parameters import annotated_class, context_of, parameters_of
 from strata.graph.spec import Handler
 from strata.graph.state import State
@@ -33,6 +34,7 @@ def handler_of(fn: Callable[..., Any], /, *, where: str, inline: bool = False, n
     """
     layers = tuple(layers_of(fn))
     _refuse_kind(fn, layers, where)
+    true_or_false(inline, f"{where}: inline=")
     is_async = any(iscoroutinefunction(layer) for layer in layers)
     if inline and is_async:
         raise TypeError(f"{where}: inline=True is for sync functions, and this one is async: it runs on the loop already; remove inline=True")

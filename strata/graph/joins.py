@@ -7,6 +7,7 @@ from typing import Any, Generic, Literal, Never, TypeVar, overload
 
 import msgspec
 
+from strata.graph.arguments import is_whole
 from strata.graph.texts import text_of
 
 A_co = TypeVar("A_co", covariant=True)
@@ -59,7 +60,7 @@ def first_matching(predicate: Callable[[X], bool], /, *, description: str | None
 
 def quorum(n: int, /) -> Join[Never]:
     """The first `n` that succeed decide."""
-    if isinstance(n, bool) or not isinstance(n, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not is_whole(n):
         raise TypeError(f"a quorum is a whole number, not {n!r}")
     return Join("quorum", count=n)
 

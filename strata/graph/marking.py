@@ -7,6 +7,7 @@ from datetime import timedelta
 from types import FrameType
 from typing import Any, Concatenate, Generic, Literal, LiteralString, Never, ParamSpec, TypeVar, overload
 
+from strata.graph.arguments import seconds_or_none
 from strata.graph.functions import name_of
 from strata.graph.marks import BoundaryMark, Marks, Policy, RouteMark
 from strata.graph.nodes import Node, Wired
@@ -14,7 +15,6 @@ from strata.graph.places import caller, place_of
 from strata.graph.spec import EdgeSpec
 from strata.graph.state import State
 from strata.graph.texts import text_of
-from strata.graph.times import seconds_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -115,7 +115,8 @@ def boundary(fn: Any = None, /, *, timeout: timedelta | float | None = None) -> 
     The edge is chosen at the pause, from the state that the node returned; what the answer overrides comes after it.
     `timeout`, a timedelta or seconds, counts from the pause; then the thread goes to `@on_timeout`, or is ended.
     """
-    mark = BoundaryMark(timeout=None if timeout is None else seconds_of(timeout), place=place_of(caller()))
+    place = place_of(caller())
+    mark = BoundaryMark(timeout=seconds_or_none(timeout, f"{place}: the timeout= of @boundary"), place=place)
     return Modifier(mark) if fn is None else _marked(fn, mark)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from inspect import isclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
 from strata.errors import TransientError
+from strata.graph.arguments import is_whole, one_of, seconds
 from strata.graph.functions import is_async_function, name_of, yes_or_no
-from strata.graph.times import seconds_of
 from strata.rules.facts import Place
 
 Jitter: TypeAlias = Literal["full", "equal", "none"]
@@ -42,9 +42,7 @@ class Backoff:
     def __init__(self, *, initial: timedelta | float, maximum: timedelta | float, jitter: Jitter = "full") -> None:
         object.__setattr__(self, "initial", _delay("initial", initial))
         object.__setattr__(self, "maximum", _delay("maximum", maximum))
-        if jitter not in {"full", "equal", "none"}:
-            raise ValueError(f'jitter= is "full", "equal" or "none", not {jitter!r}')
-        object.__setattr__(self, "jitter", jitter)
+        object.__setattr__(self, "jitter", one_of(jitter, get_args(Jitter), "jitter="))
 
     def delay(self, retry: int, random: float) -> float:
         """Seconds to wait before `retry`; `random` is a number in [0, 1)."""
@@ -114,7 +112,7 @@ def checked_retries(retries: object, where: str) -> int:
         TypeError: it is no whole number.
         ValueError: it is negative.
     """
-    if isinstance(retries, bool) or not isinstance(retries, int):
+    if not is_whole(retries):
         raise TypeError(f"{where} asks how often the node is tried again, as in @retry(3), and {retries!r} is no number")
     if retries < 0:
         raise ValueError(f"{where} tries a node again 0 times or more, not {retries}")
@@ -133,7 +131,7 @@ def checked_backoff(backoff: object, where: str) -> Backoff | None:
 
 
 def _delay(name: str, duration: timedelta | float) -> float:
-    seconds = seconds_of(duration)
-    if seconds < 0:
+    delay = seconds(duration, f"the {name}= of a backoff")
+    if delay < 0:
         raise ValueError(f"{name}= is a delay, and {duration!r} is negative")
-    return seconds
+    return delay

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast, get_
 
 import msgspec
 
+from strata.graph.arguments import called
+from strata.graph.texts import text_of
+
 if TYPE_CHECKING:
     from strata.graph.state import State
 
@@ -44,10 +47,14 @@ def reduced(
         default, default_factory, name: as in `msgspec.field`; without a default the field is required.
 
     Raises:
-        TypeError: `fn` cannot be called, or both defaults were given.
+        TypeError: `fn` or `default_factory` cannot be called, both defaults were given, or the name is no text.
     """
     if not callable(fn):
         raise TypeError(f"reduced() takes the function that merges two values, not {fn!r}; write the default as default= or default_factory=")
+    if default_factory is not msgspec.NODEFAULT:
+        called(default_factory, "the default_factory= of a reduced field")
+    if name is not None:
+        text_of(name, "the name= of a reduced field")
     defaults = {key: value for key, value in (("default", default), ("default_factory", default_factory)) if value is not msgspec.NODEFAULT}
     return ReducedField(fn, msgspec.field(**defaults, name=name))
 

@@ -55,9 +55,13 @@ def seconds_of(duration: timedelta | float) -> float:
         return duration.total_seconds()
     if isinstance(duration, bool) or not isinstance(duration, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"a duration is a timedelta or a number of seconds, not {duration!r}")
-    if not math.isfinite(duration):
+    try:
+        seconds = float(duration)
+    except OverflowError:
+        seconds = math.inf
+    if not math.isfinite(seconds):
         raise ValueError(f"a duration is finite, and {duration!r} is not")
-    return float(duration)
+    return seconds
 
 
 def whole_milliseconds(seconds: float) -> int:

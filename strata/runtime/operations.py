@@ -126,6 +126,11 @@ class Operations:
             )
             return await drive(frame, run, level, first)
 
+    async def signal(self, thread_id: str, event: Event, chosen: RunOptions, *, at_sequence: int | None) -> Outcome[Any]:
+        """Tell a thread what has happened: a resume that is never without an answer."""
+        check_answer(event, thread_id)
+        return await self.resume(thread_id, event, chosen, at_sequence=at_sequence, channel=None)
+
     async def wake(
         self,
         thread_id: str,
@@ -209,6 +214,7 @@ class Operations:
 
     async def thread(self, thread_id: str) -> Thread[Any]:
         """Where the thread stands."""
+        check_id(thread_id, "a thread id")
         stored = await self.lent.store.load_latest(thread_id)
         if stored is None:
             raise ThreadNotFound(thread_id)
@@ -216,6 +222,7 @@ class Operations:
 
     async def log(self, thread_id: str, *, after: int | None) -> AsyncIterator[Record[Any]]:
         """The thread's records behind `after`, a page at a time."""
+        check_id(thread_id, "a thread id")
         if after is not None:
             given.whole_number(after, "the after= of a log")
         while True:
@@ -226,8 +233,14 @@ class Operations:
                 return
             after = page.next_after
 
-    def owns(self, checkpoint: Checkpoint) -> bool:
-        return owns(checkpoint, self.lent.plan.graph)
+    def owns(self, record: Record[Any] | Thread[Any]) -> bool:
+        given.instance(record, (Record, Thread), "owns() is asked of a record of a log, or of a thread")
+        return owns(record.checkpoint, self.lent.plan.graph)
+
+    def cancel(self, thread_id: str) -> bool:
+        """Tell the thread's run of this runner to stop; whether there was one."""
+        check_id(thread_id, "a thread id")
+        return self.lent.active.stop(thread_id)
 
     def stream(
         self,

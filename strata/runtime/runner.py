@@ -129,7 +129,7 @@ class Runner(Generic[S]):
             SignalRefused: the payload or an override does not fit.
             Refused, StoreError: see `resume`.
         """
-        return await self._here().resume(thread_id, event, options, at_sequence=at_sequence, channel=None)
+        return await self._here().signal(thread_id, event, options, at_sequence=at_sequence)
 
     async def wake(self, thread_id: str, /, *, now: datetime | None = None, **options: Unpack[RunOptions]) -> Outcome[S]:
         """Go on with a thread whose timer is due, or whose wait or boundary has timed out, at `now` (by default the clock's).
@@ -214,7 +214,7 @@ class Runner(Generic[S]):
             ThreadChanged: it was resumed and may still be running.
             Refused, StoreError: see the class.
         """
-        return await self._here().end(thread_id, {"metadata": metadata or {}}, by=by, force=force)
+        return await self._here().end(thread_id, {"metadata": {} if metadata is None else metadata}, by=by, force=force)
 
     async def reopen(self, thread_id: str, /, *, by: str | None = None) -> Thread[S]:
         """Make a thread resumable again that is stuck as `resumed`: its run died after the resume was stamped.
@@ -227,7 +227,7 @@ class Runner(Generic[S]):
 
     def cancel(self, thread_id: str, /) -> bool:
         """Cancel this runner's run of the thread: its handler is cancelled, and the thread can be resumed. Whether there was one."""
-        return self._operations.lent.active.stop(thread_id)
+        return self._operations.cancel(thread_id)
 
     def stream(
         self,
@@ -328,7 +328,7 @@ class Runner(Generic[S]):
 
     def owns(self, record: Record[Any] | Thread[Any], /) -> bool:
         """Whether this runner's graph would take the thread over: it has no identity, or this graph's id and a version that is taken."""
-        return self._operations.owns(record.checkpoint)
+        return self._operations.owns(record)
 
     def run_sync(self, thread_id: str, state: S, /, *, start_over: bool = False, **options: Unpack[RunOptions]) -> Outcome[S]:
         """`run` for a program without an event loop; sync nodes run in place. `with store:` keeps one loop for all such calls."""
@@ -351,7 +351,7 @@ class Runner(Generic[S]):
 
     def signal_sync(self, thread_id: str, event: Event, /, *, at_sequence: int | None = None, **options: Unpack[RunOptions]) -> Outcome[S]:
         """`signal` for a program without an event loop."""
-        return self._wait("signal", lambda calls: calls.resume(thread_id, event, options, at_sequence=at_sequence, channel=None))
+        return self._wait("signal", lambda calls: calls.signal(thread_id, event, options, at_sequence=at_sequence))
 
     def recover_sync(self, thread_id: str, /, **options: Unpack[RunOptions]) -> Outcome[S]:
         """`recover` for a program without an event loop."""
@@ -359,7 +359,7 @@ class Runner(Generic[S]):
 
     def end_sync(self, thread_id: str, /, *, by: str | None = None, metadata: dict[str, str] | None = None, force: bool = False) -> Cancelled[S]:
         """`end` for a program without an event loop."""
-        return self._wait("end", lambda calls: calls.end(thread_id, {"metadata": metadata or {}}, by=by, force=force))
+        return self._wait("end", lambda calls: calls.end(thread_id, {"metadata": {} if metadata is None else metadata}, by=by, force=force))
 
     def thread_sync(self, thread_id: str, /) -> Thread[S]:
         """`thread` for a program without an event loop."""

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from strata.checkpoint.record import Checkpoint, ThreadState
-from strata.errors import LoopRunning, StoreError, StoreLacksLeases
+from strata.errors import LoopRunning, OptionRefused, StoreError, StoreLacksLeases
 from strata.ports.checkpoints import LogPage, Stored, ThreadPage, ThreadQuery
 from strata.ports.leases import Acquisition, ThreadLease
 from strata.ports.progress import Items
@@ -123,7 +123,10 @@ class StoreBase(ABC):
         Raises:
             LoopRunning: called inside a running event loop.
             StoreError: there is no such block around the call, or another thread is using its loop.
+            OptionRefused: it is no coroutine.
         """
+        if not asyncio.iscoroutine(coroutine):
+            raise OptionRefused(f"run_in_loop() runs a coroutine, as in store.run_in_loop(store.load('t')), not {coroutine!r:.80}")
         try:
             if _loop_is_running():
                 raise LoopRunning("run_in_loop", text="run_in_loop() was called inside a running event loop, which it would block: await there")

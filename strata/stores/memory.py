@@ -6,15 +6,17 @@ import heapq
 from collections.abc import Collection
 from datetime import datetime
 
+from strata.checkpoint import given
 from strata.checkpoint.record import Checkpoint, ThreadState
 from strata.graph.clock import SYSTEM, Clock
 from strata.ports.checkpoints import Logged, LogPage, Stored, ThreadPage, ThreadQuery
 from strata.ports.leases import Acquired, Acquisition, Held, ThreadLease
 from strata.ports.progress import Items
+from strata.stores.asked import check_checkpoint, check_expected, check_items, check_progress, check_thread_id
 from strata.stores.base import StoreBase
-from strata.stores.lease_terms import check_owner, check_thread, milliseconds_of
+from strata.stores.lease_terms import check_lease, check_owner, check_thread, milliseconds_of
 from strata.stores.refusals import lease_lost, thread_changed
-from strata.wire.listing import check_limit, check_states, check_time, conditions_of, encode_cursor, matches, summary_of
+from strata.wire.listing import check_limit, check_states, check_time, conditions_of, encode_cursor, first_behind, matches, summary_of
 
 
 class MemoryStore(StoreBase):
@@ -24,6 +26,7 @@ class MemoryStore(StoreBase):
     """
 
     def __init__(self, *, clock: Clock = SYSTEM) -> None:
+        given.answering(clock, ("time",), "a store's clock tells the time")
         self.clock = clock
         self._logs: dict[str, list[Checkpoint]] = {}
         self._tokens: dict[str, int] = {}
@@ -31,6 +34,7 @@ class MemoryStore(StoreBase):
         self._progress: dict[str, tuple[int, dict[tuple[str, str], bytes]]] = {}
 
     async def save(self, checkpoint: Checkpoint, /) -> int:
+        check_checkpoint(checkpoint)
         log = self._logs.get(checkpoint.thread_id)
         if log is None:
             self._logs[checkpoint.thread_id] = [checkpoint]
@@ -40,6 +44,8 @@ class MemoryStore(StoreBase):
         return len(log) - 1
 
     async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
+        check_checkpoint(checkpoint)
+        check_expected(expected)
         log = self._logs.get(checkpoint.thread_id)
         latest = -1 if log is None else len(log) - 1
         if expected is not None and expected != latest:
@@ -53,16 +59,19 @@ class MemoryStore(StoreBase):
         return latest + 1
 
     async def load(self, thread_id: str, /) -> Checkpoint | None:
+        check_thread_id(thread_id)
         log = self._logs.get(thread_id)
         return None if log is None else log[-1]
 
     async def load_latest(self, thread_id: str, /) -> Stored | None:
+        check_thread_id(thread_id)
         log = self._logs.get(thread_id)
         return None if log is None else Stored(log[-1], len(log) - 1)
 
     async def get_log(self, thread_id: str, /, *, after: int | None = None, limit: int = 100) -> LogPage:
+        check_thread_id(thread_id)
         check_limit(limit)
-        first = 0 if after is None else max(after + 1, 0)
+        first = first_behind(after)
         page = self._logs.get(thread_id, [])[first : first + limit]
         records = tuple(Logged(sequence, checkpoint) for sequence, checkpoint in enumerate(page, first))
         return LogPage(records, records[-1].sequence if len(records) == limit else None)
@@ -76,7 +85,7 @@ class MemoryStore(StoreBase):
 
     async def purge(self, *, older_than: datetime, states: Collection[ThreadState] = ("completed", "ended"), limit: int = 100) -> int:
         check_limit(limit)
-        wanted, cutoff = check_states(states), check_time(older_than)
+        wanted, cutoff = check_states(states), check_time(older_than, "older_than")
         old = (log for log in self._logs.values() if log[-1].state_name in wanted and log[-1].updated_at < cutoff)
         free = (log for log in old if self._live_lease(log[-1].thread_id) is None)
         purged = [log[-1].thread_id for log in heapq.nsmallest(limit, free, key=_place)]
@@ -88,18 +97,22 @@ class MemoryStore(StoreBase):
         return len(purged)
 
     async def keep_progress(self, thread_id: str, base: int, items: Items, /) -> None:
+        check_progress(thread_id, base)
+        check_items(items)
         if len(self._logs.get(thread_id, ())) - 1 != base:
             return
         since, kept = self._progress.get(thread_id, (base, {}))
         self._progress[thread_id] = (base, {**(kept if since == base else {}), **items})
 
     async def load_progress(self, thread_id: str, base: int, /) -> Items:
+        check_progress(thread_id, base)
         since, kept = self._progress.get(thread_id, (base, {}))
         return dict(kept) if since == base == len(self._logs.get(thread_id, ())) - 1 else {}
 
     # Leases: nothing here suspends, so that each call is one step
 
     async def try_acquire_lease(self, thread_id: str, owner: str, ttl: float, /) -> Acquisition:
+        check_thread_id(thread_id)
         check_owner(owner)
         milliseconds = milliseconds_of(ttl)
         if (holder := self._live_lease(thread_id)) is not None:
@@ -108,22 +121,27 @@ class MemoryStore(StoreBase):
         return Acquired(self._hold(thread_id, owner, token, milliseconds))
 
     async def renew_lease(self, lease: ThreadLease, ttl: float, /) -> ThreadLease | None:
+        check_lease(lease)
         milliseconds = milliseconds_of(ttl)
         if not self._is_latest(lease):
             return None
         return self._hold(lease.thread_id, lease.owner, lease.token, milliseconds)
 
     async def release_lease(self, lease: ThreadLease, /) -> bool:
+        check_lease(lease)
         if not self._is_latest(lease):
             return False
         self._leases.pop(lease.thread_id, None)
         return True
 
     async def get_lease(self, thread_id: str, /) -> ThreadLease | None:
+        check_thread_id(thread_id)
         return self._live_lease(thread_id)
 
     async def save_under_lease(self, checkpoint: Checkpoint, lease: ThreadLease, /, expected: int | None = None) -> int:
+        check_checkpoint(checkpoint)
         check_thread(lease, checkpoint)
+        check_expected(expected)
         if not self._is_latest(lease):
             raise lease_lost(lease)
         return await self.save_if_latest(checkpoint, expected)

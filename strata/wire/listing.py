@@ -142,18 +142,26 @@ def check_limit(limit: int) -> int:
     return limit
 
 
+def first_behind(after: int | None) -> int:
+    """The first sequence of a log page that begins behind `after`; None is before the first.
+
+    Raises:
+        OptionRefused: it is no whole number.
+    """
+    return 0 if after is None else max(given.whole_number(after, "the after= of a log") + 1, 0)
+
+
 def check_states(states: Collection[str]) -> frozenset[ThreadState]:
     """The states of a query or purge.
 
     Raises:
-        OptionRefused: one of them is no thread state, or they are one string instead of a collection.
+        OptionRefused: one of them is no thread state, or they are no collection.
     """
-    if isinstance(states, str):
-        raise OptionRefused(f"states must be a collection of thread states: write ({states!r},)")
-    for state in given.several(states, "a collection of thread states"):
+    wanted = tuple(given.several(states, "a collection of thread states"))
+    for state in wanted:
         if state not in THREAD_STATES:
             raise OptionRefused(f"'{state}' is not a thread state: they are {', '.join(THREAD_STATES)}")
-    return frozenset(cast("Collection[ThreadState]", states))
+    return frozenset(cast("Collection[ThreadState]", wanted))
 
 
 def check_time(moment: datetime, what: str = "a time") -> str:

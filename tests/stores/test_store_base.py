@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from strata.checkpoint.record import Checkpoint
-from strata.errors import LoopRunning, StoreError, StoreLacksLeases
+from strata.errors import LoopRunning, OptionRefused, StoreError, StoreLacksLeases
 from strata.ports.checkpoints import CheckpointStore, Stored, ThreadQuery
 from strata.ports.leases import ThreadLease
 from strata.stores import StoreBase
@@ -134,6 +135,12 @@ def test_outside_of_with_there_is_no_loop() -> None:
 async def test_with_inside_a_running_loop_says_to_write_async_with() -> None:
     with pytest.raises(LoopRunning, match="write `async with` there"), Shelf():
         pass
+
+
+@pytest.mark.parametrize("coroutine", [None, 5, "load"])
+def test_run_in_loop_of_what_is_no_coroutine_is_refused(coroutine: Any) -> None:
+    with Shelf() as store, pytest.raises(OptionRefused, match=r"run_in_loop\(\) runs a coroutine, as in .*, not "):
+        store.run_in_loop(coroutine)
 
 
 def test_run_in_loop_inside_a_running_loop_is_refused() -> None:

@@ -60,7 +60,7 @@ class DatabaseFile:
         database = await self._opened()
         try:
             return await database.submit(work)
-        except (sqlite3.Error, UnicodeError) as error:
+        except (sqlite3.Error, UnicodeError, OverflowError) as error:
             raise self._told(error) from error
 
     async def open(self) -> None:

@@ -36,9 +36,8 @@ def latest(connection: sqlite3.Connection, thread_id: str) -> Stored | None:
     return Stored(found.checkpoint, found.sequence)
 
 
-def log_page(connection: sqlite3.Connection, thread_id: str, *, after: int | None, limit: int) -> LogPage:
-    """Up to `limit` records above `after`, oldest first."""
-    first = 0 if after is None else after + 1
+def log_page(connection: sqlite3.Connection, thread_id: str, *, first: int, limit: int) -> LogPage:
+    """Up to `limit` records from sequence `first` on, oldest first."""
     if first > rows.LAST_SEQUENCE:
         return LogPage((), None)
     with _one_view(connection):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias, overload
 
 from strata.checkpoint.record import Checkpoint
 from strata.errors import CheckpointUnreadable
@@ -17,6 +17,15 @@ Row: TypeAlias = tuple[Any, ...]
 
 LAST_SEQUENCE: Final = 2**63 - 1
 """SQLite's greatest integer."""
+
+
+@overload
+def as_integer(sequence: int) -> int: ...
+@overload
+def as_integer(sequence: int | None) -> int | None: ...
+def as_integer(sequence: int | None) -> int | None:
+    """A sequence as SQLite can hold it: the nearest of its integers, at which no thread has a record if it has none at `sequence`."""
+    return sequence if sequence is None or -1 <= sequence < LAST_SEQUENCE else max(-2, min(sequence, LAST_SEQUENCE - 1))
 
 
 def row_of(checkpoint: Checkpoint) -> Row:

@@ -16,15 +16,16 @@ from strata.graph.clock import SYSTEM, Clock
 from strata.ports.checkpoints import LogPage, Stored, ThreadPage, ThreadQuery
 from strata.ports.leases import Acquisition, ThreadLease
 from strata.ports.progress import Items
+from strata.stores.asked import check_checkpoint, check_expected, check_items, check_progress, check_thread_id
 from strata.stores.base import StoreBase
-from strata.stores.lease_terms import check_owner, check_thread, milliseconds_of
+from strata.stores.lease_terms import check_lease, check_owner, check_thread, milliseconds_of
 from strata.stores.refusals import lease_lost, thread_changed
 from strata.stores.sqlite import leases, progress, reading, retention
 from strata.stores.sqlite.appends import Refusal
 from strata.stores.sqlite.database import Durability
 from strata.stores.sqlite.file import DatabaseFile
-from strata.stores.sqlite.rows import row_of
-from strata.wire.listing import check_limit, check_states, check_time, conditions_of
+from strata.stores.sqlite.rows import as_integer, row_of
+from strata.wire.listing import check_limit, check_states, check_time, conditions_of, first_behind
 
 LONGEST_WAIT: Final = 2**31 // 1000
 """Seconds: SQLite counts in milliseconds of 32 bits."""
@@ -67,23 +68,27 @@ class SqliteStore(StoreBase):
     # Checkpoints
 
     async def save(self, checkpoint: Checkpoint, /) -> int:
+        check_checkpoint(checkpoint)
         return _sequence_of(await self._file.append(row_of(checkpoint), None), checkpoint, None)
 
     async def save_if_latest(self, checkpoint: Checkpoint, /, expected: int | None) -> int:
-        return _sequence_of(await self._file.append(row_of(checkpoint), expected), checkpoint, expected)
+        check_checkpoint(checkpoint)
+        check_expected(expected)
+        return _sequence_of(await self._file.append(row_of(checkpoint), as_integer(expected)), checkpoint, expected)
 
     async def load(self, thread_id: str, /) -> Checkpoint | None:
         stored = await self.load_latest(thread_id)
         return None if stored is None else stored.checkpoint
 
     async def load_latest(self, thread_id: str, /) -> Stored | None:
+        check_thread_id(thread_id)
         return await self._file.submit(lambda connection: reading.latest(connection, thread_id))
 
     async def get_log(self, thread_id: str, /, *, after: int | None = None, limit: int = 100) -> LogPage:
+        check_thread_id(thread_id)
         check_limit(limit)
-        if after is not None:
-            given.whole_number(after, "the after= of a log")
-        return await self._file.submit(lambda connection: reading.log_page(connection, thread_id, after=after, limit=limit))
+        first = first_behind(after)
+        return await self._file.submit(lambda connection: reading.log_page(connection, thread_id, first=first, limit=limit))
 
     async def list_threads(self, query: ThreadQuery, /) -> ThreadPage:
         conditions = conditions_of(query)
@@ -98,25 +103,31 @@ class SqliteStore(StoreBase):
     # Leases: the clock is read before the call, so that a call that had to wait gives a lease too short and never too long
 
     async def try_acquire_lease(self, thread_id: str, owner: str, ttl: float, /) -> Acquisition:
+        check_thread_id(thread_id)
         check_owner(owner)
         now = self._now()
         expires_at = now + milliseconds_of(ttl)
         return await self._file.submit(lambda connection: leases.acquire(connection, thread_id, owner, now=now, expires_at=expires_at))
 
     async def renew_lease(self, lease: ThreadLease, ttl: float, /) -> ThreadLease | None:
+        check_lease(lease)
         expires_at = self._now() + milliseconds_of(ttl)
         return await self._file.submit(lambda connection: leases.renew(connection, lease, expires_at=expires_at))
 
     async def release_lease(self, lease: ThreadLease, /) -> bool:
+        check_lease(lease)
         return await self._file.submit(lambda connection: leases.release(connection, lease))
 
     async def get_lease(self, thread_id: str, /) -> ThreadLease | None:
+        check_thread_id(thread_id)
         now = self._now()
         return await self._file.submit(lambda connection: leases.live_lease(connection, thread_id, now=now))
 
     async def save_under_lease(self, checkpoint: Checkpoint, lease: ThreadLease, /, expected: int | None = None) -> int:
+        check_checkpoint(checkpoint)
         check_thread(lease, checkpoint)
-        written = await self._file.append(row_of(checkpoint), expected, lease.token)
+        check_expected(expected)
+        written = await self._file.append(row_of(checkpoint), as_integer(expected), lease.token)
         if written == "lease lost":
             raise lease_lost(lease)
         return _sequence_of(written, checkpoint, expected)
@@ -124,10 +135,13 @@ class SqliteStore(StoreBase):
     # Progress
 
     async def keep_progress(self, thread_id: str, base: int, items: Items, /) -> None:
-        await self._file.submit(lambda connection: progress.keep(connection, thread_id, base, items))
+        check_progress(thread_id, base)
+        check_items(items)
+        await self._file.submit(lambda connection: progress.keep(connection, thread_id, as_integer(base), items))
 
     async def load_progress(self, thread_id: str, base: int, /) -> Items:
-        return await self._file.submit(lambda connection: progress.load(connection, thread_id, base))
+        check_progress(thread_id, base)
+        return await self._file.submit(lambda connection: progress.load(connection, thread_id, as_integer(base)))
 
     # Open and closed
 
