@@ -15,4 +15,5 @@ def assert_is_schema(schema: Mapping[str, Any]) -> None:
 
 def fits(value: object, schema: Mapping[str, Any]) -> bool:
     """Whether the value is what the schema describes. Formats are not looked at."""
-    return bool(Draft202012Validator(dict(schema)).is_valid(value))
+    judge: Any = Draft202012Validator(dict(schema))
+    return bool(judge.is_valid(value))
