@@ -15,6 +15,7 @@ import msgspec
 from strata import (
     Backoff,
     Context,
+    Definition,
     Event,
     Lease,
     Resume,
@@ -51,6 +52,7 @@ from strata.ports.leases import ThreadLease
 from strata.stores import open_store
 from strata.stores.memory import MemoryStore
 from strata.stores.sqlite import SqliteStore
+from strata.testing import TestClock
 from tests.records import record
 from tests.wrong_arguments import ANYTHING, LISTED, NONE, PAIRS, SECONDS, TEXT, WHOLE, YES_OR_NO, Parameter
 
@@ -403,6 +405,10 @@ VALUES_OF_RUNS: dict[str, Call] = {
             "busy_timeout": Parameter(5, SECONDS),
             "clock": Parameter(SYSTEM),
         },
+    ),
+    "TestClock": Call(lambda world: TestClock, {"at": Parameter(AT_ONCE)}),
+    "Definition.from_json": Call(
+        lambda world: Definition.from_json, {"data": Parameter(LETTERS.definition().to_json(), TEXT, ("not a definition",))}
     ),
     "open_store": Call(lambda world: open_store, {"url": Parameter("memory:", TEXT, ("store",))}),
 }

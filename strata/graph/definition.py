@@ -122,6 +122,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
         Raises:
             DefinitionUnreadable: it is no definition at all, or its shape is not sound; the text says what and where.
+            TypeError: the data is neither bytes nor text.
         """
         definition = decode_definition(data)
         fault = shape_fault(definition)
@@ -147,7 +148,10 @@ def decode_definition(data: bytes | str) -> Definition:
 
     Raises:
         DefinitionUnreadable: the text is not JSON, lacks a required key, has a known key twice, or a value of the wrong type.
+        TypeError: the data is neither bytes nor text.
     """
+    if not isinstance(data, (bytes, bytearray, str)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"the data of a definition is JSON, as bytes or text, not {data!r:.80}")
     try:
         text = data if isinstance(data, str) else data.decode()
         definition = _DECODER.decode(text)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Final
 
+from strata.checkpoint import given
 from strata.graph.times import seconds_of
 
 START: Final = datetime(2026, 11, 2, 12, 0, 0, tzinfo=UTC)
@@ -29,12 +30,15 @@ class TestClock:
 
     Args:
         at: the time to start with, aware; by default `START`.
+
+    Raises:
+        OptionRefused: that is no aware datetime.
     """
 
     __test__ = False  # for pytest, which collects what is called Test...
 
     def __init__(self, *, at: datetime = START) -> None:
-        self._now = at.timestamp()
+        self._now = given.moment(at, "the at= of a test clock").timestamp()
         self._due: list[_Due] = []
         self._numbers = count(1)
         self._ids = count(1)
