@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TypeVar
 
 import msgspec
-from mypy.plugin import CheckerPluginInterface
+from mypy.plugin import FunctionContext, MethodContext
 from mypy.types import ExtraAttrs, Instance, LiteralType, Type, get_proper_type
 
 from strata_mypy.facts import CARRIED, Carried
+from strata_mypy.rebound import is_for_rebound
 
 F = TypeVar("F", bound=Carried)
 
@@ -23,9 +24,11 @@ _encoder = msgspec.json.Encoder()
 _starts = {kind: f'{{"type":"{kind.__name__}"' for kind in CARRIED}
 
 
-def carrying(type_: Instance, facts: Carried, api: CheckerPluginInterface) -> Instance:
-    """The same type, with these facts on it."""
-    text = LiteralType(_encoder.encode(facts).decode(), api.named_generic_type("builtins.str", []))
+def carrying(type_: Instance, facts: Carried, context: FunctionContext | MethodContext) -> Instance:
+    """The same type, with these facts on it, if it is the type of a value that a variable may be trusted to keep."""
+    if is_for_rebound(context):
+        return type_
+    text = LiteralType(_encoder.encode(facts).decode(), context.api.named_generic_type("builtins.str", []))
     laden = type_.copy_modified()  # pyright: ignore[reportUnknownMemberType]  (mypy leaves its parameters open)
     laden.extra_attrs = ExtraAttrs({ATTRIBUTE: text}, set(), None)
     return laden

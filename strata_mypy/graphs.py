@@ -48,7 +48,7 @@ def compile_(context: MethodContext) -> Type:
     arguments = Arguments(context)
     draft = _with_options(draft_of(listed.nodes), arguments)
     tell_problems(draft, listed.nodes, context.context, context.api)
-    return carrying(result, Compiled(graph=_without_places(draft.graph), durable=_durability(arguments)), context.api)
+    return carrying(result, Compiled(graph=_without_places(draft.graph), durable=_durability(arguments)), context)
 
 
 def _listing(context: MethodContext, before: tuple[Declared, ...] | None) -> Type:
@@ -60,7 +60,7 @@ def _listing(context: MethodContext, before: tuple[Declared, ...] | None) -> Typ
         tell_faults(zip(given, context.args[0], strict=True), context.api)
     if before is None or len(known) != len(given) or ARG_STAR in context.arg_kinds[0] or not isinstance(result, Instance):
         return context.default_return_type
-    return carrying(result, Listed(nodes=(*before, *known)), context.api) if len(before) < MOST_FACTS else context.default_return_type
+    return carrying(result, Listed(nodes=(*before, *known)), context) if len(before) < MOST_FACTS else context.default_return_type
 
 
 def _listed(context: MethodContext) -> Listed | None:

@@ -79,7 +79,7 @@ def _broken(context: FunctionContext | MethodContext) -> Iterator[Broken]:
 
 def _laden(context: FunctionContext | MethodContext, broken: Broken) -> Type:
     result = get_proper_type(context.default_return_type)
-    return carrying(result, broken, context.api) if isinstance(result, Instance) else context.default_return_type
+    return carrying(result, broken, context) if isinstance(result, Instance) else context.default_return_type
 
 
 def _tell(told: str, where: Context, api: CheckerPluginInterface) -> None:

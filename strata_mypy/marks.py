@@ -84,7 +84,7 @@ def _route(word: MarkWord, context: FunctionContext) -> Type:
 
 def _laden(context: FunctionContext, mark: Mark) -> Type:
     result = get_proper_type(context.default_return_type)
-    return carrying(result, mark, context.api) if isinstance(result, Instance) else context.default_return_type
+    return carrying(result, mark, context) if isinstance(result, Instance) else context.default_return_type
 
 
 def _wired(context: FunctionContext | MethodContext, mark: Mark) -> Type:
@@ -92,7 +92,7 @@ def _wired(context: FunctionContext | MethodContext, mark: Mark) -> Type:
     below = marks_under(Arguments(context).type_at(0))
     if not isinstance(result, Instance) or result.type.fullname != names.WIRED or below is None or len(below) > MOST_MARKS:
         return context.default_return_type
-    return carrying(result, Marks(marks=(mark, *below)), context.api)
+    return carrying(result, Marks(marks=(mark, *below)), context)
 
 
 def _guard_name(guard: Expression | None) -> str | None:

@@ -33,8 +33,8 @@ Python 3.13 it also gives `replace(...)` and `.override(...)` the names and type
   with the name of the function. Problems of one node are told by the graph that lists it.
 - All codes lie under `strata`. `# type: ignore[strata-dead-edge]` takes one, `# type: ignore[strata]` all; `disable_error_code` in the
   configuration likewise. What is a warning of `compile()` is an error here, as mypy knows no other.
-- Where a name is computed, a list of nodes is unpacked, a variable is bound twice, marks are added in a loop, or a graph is made from data, nothing is
-  known and nothing is said: `compile()` checks.
+- Where a name is computed, a list of nodes is unpacked, a variable is bound twice, marks are added in a loop, or a graph is made from data,
+  nothing is known and nothing is said: `compile()` checks.
 - A node is seen through its type. Decorated modules may lie anywhere; caches, `-n` and `dmypy` know when a decorator has changed.
 - `strata-internal` is a fault of the plugin itself. The check goes on without it; please report it.
 

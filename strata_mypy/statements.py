@@ -40,10 +40,26 @@ from mypy.patterns import AsPattern, ClassPattern, MappingPattern, OrPattern, Pa
 
 def statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
     """These and all inside them."""
+    for statement in own_statements_in(statements):
+        yield statement
+        yield from statements_in(body_of_scope(statement))
+
+
+def own_statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """These and all inside them, without the bodies of functions and classes."""
     for statement in statements:
         yield statement
         for block in _blocks_of(statement):
-            yield from statements_in(block.body)
+            yield from own_statements_in(block.body)
+
+
+def body_of_scope(statement: Statement) -> Iterable[Statement]:
+    """What a function or a class has inside: names of their own."""
+    match statement:
+        case FuncDef(body=body) | ClassDef(defs=body) | Decorator(func=FuncDef(body=body)):
+            return body.body
+        case _:
+            return ()
 
 
 def assigned_in(statement: Statement) -> Iterator[NameExpr]:
@@ -77,10 +93,8 @@ def bound_otherwise_in(statement: Statement) -> Iterator[NameExpr]:
 
 def _blocks_of(statement: Statement) -> list[Block]:
     match statement:
-        case FuncDef(body=body) | ClassDef(defs=body) | WithStmt(body=body):
+        case WithStmt(body=body):
             return [body]
-        case Decorator(func=function):
-            return [function.body]
         case IfStmt(body=bodies, else_body=other):
             return [*bodies, *_given(other)]
         case ForStmt(body=body, else_body=other) | WhileStmt(body=body, else_body=other):

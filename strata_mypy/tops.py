@@ -40,7 +40,7 @@ def node(context: FunctionContext) -> Type:
         metadata=arguments.keys_of("metadata"),
         inline=truth_of(arguments.type_of("inline")) is True,
     )
-    return carrying(result, top, context.api)
+    return carrying(result, top, context)
 
 
 def parallel(context: FunctionContext) -> Type:
@@ -112,7 +112,7 @@ def timer(context: FunctionContext) -> Type:
 
 def branch(context: FunctionContext) -> Type:
     result, name = get_proper_type(context.default_return_type), text_of(Arguments(context).type_at(0))
-    return carrying(result, NamedBranch(name=name), context.api) if isinstance(result, Instance) and name is not None else result
+    return carrying(result, NamedBranch(name=name), context) if isinstance(result, Instance) and name is not None else result
 
 
 def all_of(context: FunctionContext) -> Type:
@@ -162,7 +162,7 @@ def _declared(context: FunctionContext | MethodContext, top: Top) -> Type:
         marks=marks,
         faults=(*faults, *second_top(name, top.word, None if below is None else below.top.word), *misplaced_marks(name, top.word, marks)),
     )
-    return carrying(made, declared, context.api)
+    return carrying(made, declared, context)
 
 
 def _has_state(made: Instance) -> bool:
@@ -190,7 +190,7 @@ def _named(context: FunctionContext, top: Top) -> Type:
     name = text_of(arguments.type_of("name"))
     if not isinstance(result, Instance) or (arguments.may_be_given("name") and name is None):
         return context.default_return_type
-    return carrying(result, top.named(name), context.api)
+    return carrying(result, top.named(name), context)
 
 
 def _delay(arguments: Arguments) -> float | None:
@@ -210,4 +210,4 @@ def _chosen(context: FunctionContext, policy: JoinPolicy, count: int | None = No
     result = get_proper_type(context.default_return_type)
     if not isinstance(result, Instance):
         return context.default_return_type
-    return carrying(result, Chosen(join=JoinFacts(policy=policy, count=count)), context.api)
+    return carrying(result, Chosen(join=JoinFacts(policy=policy, count=count)), context)

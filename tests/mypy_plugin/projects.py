@@ -57,12 +57,13 @@ class Project:
         self._fields = ["a: int = 0", "b: int = 0"]
         self._overrides = "a=1"
         self._thing = "Thing(msgspec.Struct)"
+        self._is_rebound = False
         self._pauses_inside = False
         self._child_is_durable = True
 
     def edit(self) -> None:
         step = self._steps[self._random.choice(NODES)]
-        match self._random.randrange(10):
+        match self._random.randrange(11):
             case 0 | 1 | 2:
                 step.marks = self._marks()
             case 3:
@@ -77,6 +78,8 @@ class Project:
                 self._pauses_inside, self._child_is_durable = self._random.random() < 0.5, self._random.random() < 0.7
             case 8:
                 self._thing = self._random.choice(["Thing(msgspec.Struct)", "Thing", "Thing(Exception)"])
+            case 9:
+                self._is_rebound = not self._is_rebound
             case _:
                 self._fields = self._random.sample(FIELDS, self._random.randrange(1, 4)) if self._random.random() < 0.8 else ["a: str = ''"]
                 self._overrides = self._random.choice(["a=1", "b=1", "a='x'"])
@@ -97,6 +100,8 @@ class Project:
         return marks
 
     def _edge(self) -> str:
+        if self._random.random() < 0.15:
+            return self._random.choice(["@to_next", "@to_other"])
         target = self._random.choice(TARGETS)
         return f'@when(g, to="{target}")' if self._random.random() < 0.5 else f'@edge("{target}")'
 
@@ -116,6 +121,7 @@ class Project:
             "from __future__ import annotations\nfrom strata import StateGraph, boundary, edge, node\nfrom pkg.state import Other\n"
             f'@node\n{pause}@edge("leave")\ndef enter(o: Other) -> Other: return o\n@node\ndef leave(o: Other) -> Other: return o\n'
             f"child = StateGraph(Other).start(enter).nodes(leave).compile(durable={self._child_is_durable})\n"
+            'to_next = edge("n4")\n' + ('if child.warnings: to_next = edge("n5")\n' if self._is_rebound else "")
         )
 
     def _step_module(self, module: int) -> str:
@@ -125,6 +131,9 @@ class Project:
             "from pkg.state import Essay, Other\n"
             "def g(e: Essay) -> bool: return True\ndef branch_of(e: Essay) -> Essay: return e\n"
         )
+        rebound = 'if g(Essay()): to_next = edge("n2")\n' if self._is_rebound else ""
+        head += "from pkg.child import to_next as to_other\n" if module else 'to_other = edge("n3")\n'
+        head += f'to_next = edge("n1")\n{rebound}'
         return head + "".join(f"{step.source()}\n" for step in self._steps.values() if step.module == module)
 
     def _flow(self) -> str:

@@ -234,3 +234,19 @@ def branch_of(order: Order) -> Order:
 
 both = parallel(branch_of, name="both")
 StateGraph(Order).start(both(lambda order, results: order)).validate()
+
+
+# What another module may import: doubtful_elsewhere.py
+
+if some():
+    pausing = StateGraph(Order).start(one).compile()
+else:
+    pausing = StateGraph(Order).start(two).compile(durable=False)
+
+
+def make() -> None:
+    global made
+    made = edge("two")
+
+
+made = edge("one")
