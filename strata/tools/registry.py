@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from strata.errors import DuplicateTool, ToolNotFound, ToolNotPermitted, ToolWarning
+from strata.errors import DuplicateTool, ToolCancelled, ToolNotFound, ToolNotPermitted, ToolWarning
 from strata.graph.clock import SYSTEM
 from strata.graph.context import Context
 from strata.ports.instrument import Instrument
@@ -43,7 +43,7 @@ class ToolRegistry:
         self._known_as: Mapping[str, str] = {}
         self._middleware = tuple(middleware)
         self._instrument = instrument
-        self._is_quiet = not self._middleware and instrument is None
+        self._audience = audience_of(None, instrument)
         for tool in tools:
             self.register(tool)
 
@@ -148,13 +148,18 @@ class ToolRegistry:
             Exception: a middleware raised it, or a tool that is no declared function.
         """
         entry = self._entries.get(name)
-        if context is None and entry is not None and self._is_quiet and not entry.wants_context:
-            try:  # a call at which nobody looks, and which takes half as long as one through the lines below
-                return await entry.execute(arguments, None)
-            except (Exception, asyncio.CancelledError) as error:
-                raise_final(name, error, None)
-        known = identified(call_context(context))
-        return await self._recorded(name, arguments, known, entry, audience_of(site_of(known), self._instrument))
+        known = context if context is None or isinstance(context, ToolContext) else ToolContext.of(context)
+        audience = self._audience if known is None or known.node is None else audience_of(site_of(known), self._instrument)
+        if entry is None or audience is not None or self._middleware:
+            return await self._recorded(name, arguments, identified(known), entry, audience)
+        if entry.wants_context:
+            known = identified(known)
+        if known is not None and known.cancelled:
+            raise ToolCancelled(name)
+        try:  # nobody looks at this call: it is spared what takes thrice as long as all else of it
+            return await entry.execute(arguments, known)
+        except (Exception, asyncio.CancelledError) as error:
+            raise_final(name, error, known)
 
     async def answer(
         self,
@@ -181,7 +186,7 @@ class ToolRegistry:
             ToolCancelled: the call's token has fired, or the node is being stopped.
             Pause: a person has to approve the call first, who is asked now.
         """
-        name, known = self.provider_names.get(provider_name, provider_name), identified(call_context(context))
+        name, known = self.provider_names.get(provider_name, provider_name), identified(context)
         if cut_off:
             told = refused(f"the arguments for tool '{provider_name}' were cut off before their end: send the call again")
         elif (raw := object_text(arguments)) is None:
@@ -211,15 +216,10 @@ class ToolRegistry:
         return ToolNotPermitted(name) if name in self._left_out else ToolNotFound(name)
 
 
-def call_context(context: ToolContext | Context | None) -> ToolContext:
-    if context is None:
-        return NOBODY
-    return context if isinstance(context, ToolContext) else ToolContext.of(context)
-
-
-def identified(context: ToolContext) -> ToolContext:
+def identified(context: ToolContext | Context | None) -> ToolContext:
     """The context with the id of the call: its own, or a fresh one."""
-    if context.call_id:
-        return context
-    site = site_of(context)
-    return context.replace(call_id=(SYSTEM if site is None else site.clock).new_id())
+    known = NOBODY if context is None else context if isinstance(context, ToolContext) else ToolContext.of(context)
+    if known.call_id:
+        return known
+    site = site_of(known)
+    return known.replace(call_id=(SYSTEM if site is None else site.clock).new_id())

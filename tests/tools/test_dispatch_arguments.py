@@ -116,7 +116,7 @@ async def test_ta6_what_the_function_refuses_is_no_fault_of_the_arguments() -> N
     assert isinstance(raised.value.__cause__, ValueError)
 
 
-async def test_ta8_tool_16_the_function_gets_values_of_its_types() -> None:
+async def test_ta8_tool_04_tool_16_the_function_gets_values_of_its_types() -> None:
     given: list[object] = []
 
     @strata_tool(inline=True)
@@ -182,7 +182,7 @@ async def test_null_means_the_default_where_null_is_no_value() -> None:
     assert await TOOLS.dispatch("everything", given) == '[true,[],{},1.0,0,[],null,"low","a",null]'
 
 
-async def test_a_default_that_can_change_is_fresh_for_each_call() -> None:
+async def test_tool_14_a_default_that_can_change_is_fresh_for_each_call() -> None:
     @strata_tool(inline=True)
     def gather(item: str, into: list[str] = []) -> list[str]:  # noqa: B006
         """Adds to a list."""

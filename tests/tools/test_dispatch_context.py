@@ -16,6 +16,7 @@ from strata import (
     Runner,
     State,
     StateGraph,
+    Token,
     ToolCallDenied,
     ToolCancelled,
     ToolExecutionFailure,
@@ -253,6 +254,32 @@ async def test_an_argument_with_the_name_of_the_context_is_not_injected() -> Non
     assert await ToolRegistry([look]).dispatch("look", f'{{"context":{forged},"text":"t"}}'.replace("'", '"')) == "t"
     assert isinstance(seen[0], ToolContext)
     assert seen[0].caller_id is None
+
+
+@strata_tool
+async def says(ctx: Context) -> str:
+    """Sends words to the reader."""
+    await ctx.token("from a task ")
+    return "said"
+
+
+@strata_tool
+def says_too(ctx: ToolContext) -> str:
+    """Sends words to the reader, from a thread."""
+    assert ctx.node is not None
+    ctx.node.token_sync("from a thread")
+    return "said"
+
+
+async def test_str_01_what_a_tool_sends_reaches_the_reader_of_the_run() -> None:
+    tools = ToolRegistry([says, says_too])
+
+    async def ask(ctx: Context) -> str:
+        return f"{await tools.dispatch('says', '{}', ctx)} {await tools.dispatch('says_too', '{}', ctx)}"
+
+    async with Runner(asking(ask)).stream("t", Trail()) as events:
+        tokens = [event.text async for event in events if isinstance(event, Token)]
+    assert tokens == ["from a task ", "from a thread"]
 
 
 async def test_the_ids_of_a_nodes_calls_are_the_clocks() -> None:

@@ -175,7 +175,7 @@ class WithoutContext(Handmade):
         return f"plain {arguments}"
 
 
-async def test_tx7_anything_with_a_name_a_manifest_entry_and_execute_is_a_tool() -> None:
+async def test_tx7_tool_17_anything_with_a_name_a_manifest_entry_and_execute_is_a_tool() -> None:
     tool = Handmade()
     tools = ToolRegistry([tool, WithoutContext()])
     assert tools.manifest()[0]["description"] == "By hand."
