@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from datetime import UTC, datetime
+from typing import Final, TypeAlias
 
 import msgspec
+
+LAST_MILLISECOND: Final = 253_402_300_799_000
+"""The last second of the year 9999, in Unix milliseconds."""
 
 
 class ThreadLease(msgspec.Struct, frozen=True):
@@ -18,6 +22,11 @@ class ThreadLease(msgspec.Struct, frozen=True):
     owner: str
     token: int
     expires_at: int
+
+    @property
+    def until(self) -> datetime:
+        """When it is over, in UTC, if that is a time of the calendar; else the nearest that is."""
+        return datetime.fromtimestamp(max(0, min(self.expires_at, LAST_MILLISECOND)) / 1000, UTC)
 
 
 class Acquired(msgspec.Struct, frozen=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +24,7 @@ from strata.ports import Stored
 from strata.ports.events import Interrupted as WasInterrupted
 from strata.ports.events import LeaseAcquired, LeaseLost, RunMode, RunStarted
 from strata.ports.progress import Items
+from strata.runtime import lease_answers
 from strata.runtime.equipment import Equipment
 from strata.runtime.leases import LeaseKeeper
 from strata.runtime.observers import watched
@@ -176,8 +176,7 @@ class Frame:
             raise
         if self.watch is not None:
             held = keeper.held
-            expires_at = datetime.fromtimestamp(held.expires_at / 1000, UTC)
-            self.watch.emit(LeaseAcquired(owner=held.owner, token=held.token, expires_at=expires_at))
+            self.watch.emit(LeaseAcquired(owner=held.owner, token=held.token, expires_at=held.until))
         self.save = keeper.save
         try:
             yield
@@ -193,7 +192,7 @@ class Frame:
         if self.lent.lease is not None:
             return
         try:
-            held = await self.lent.store.get_lease(self.thread_id)
+            held = lease_answers.holder(await self.lent.store.get_lease(self.thread_id), self.lent.store)
         except StoreLacksLeases:
             return
         if held is not None:

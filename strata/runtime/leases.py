@@ -17,7 +17,7 @@ from strata.errors import LeaseHeld, LeaseLost, OptionRefused
 from strata.graph.clock import Clock, Timer
 from strata.ports.checkpoints import CheckpointStore
 from strata.ports.leases import Acquired, Acquisition, Held, ThreadLease
-from strata.runtime import renewals
+from strata.runtime import lease_answers, renewals
 from strata.runtime.renewals import Term
 
 logger = logging.getLogger("strata")
@@ -139,9 +139,12 @@ class LeaseKeeper:
 
     def _renew(self) -> None:
         asked_at = self._clock.monotonic()
-        renewal = self._renewal = asyncio.get_running_loop().create_task(self._store.renew_lease(self.held, self._term.ttl))
+        renewal = self._renewal = asyncio.get_running_loop().create_task(self._ask_for_more())
         bound = self._clock.call_later(renewals.patience(self._term, now=asked_at), renewal.cancel)
         renewal.add_done_callback(lambda done: self._renewed(done, asked_at, bound))
+
+    async def _ask_for_more(self) -> ThreadLease | None:
+        return lease_answers.renewed(await self._store.renew_lease(self.held, self._term.ttl), self._store)
 
     def _renewed(self, done: asyncio.Task[ThreadLease | None], asked_at: float, bound: Timer) -> None:
         bound.cancel()
@@ -181,7 +184,7 @@ def _fault_of(done: asyncio.Task[Any]) -> object:
 async def _taken(store: CheckpointStore, thread_id: str, owner: str, ttl: float, clock: Clock) -> Acquisition:
     """The store's answer. A lease that is given to a caller who was cancelled meanwhile goes back at once."""
     loop = asyncio.get_running_loop()
-    asking = loop.create_task(store.try_acquire_lease(thread_id, owner, ttl))
+    asking = loop.create_task(_asked(store, thread_id, owner, ttl))
     try:
         await asyncio.wait([asking])
     except asyncio.CancelledError:
@@ -190,6 +193,10 @@ async def _taken(store: CheckpointStore, thread_id: str, owner: str, ttl: float,
             await _until_done(loop.create_task(store.release_lease(answer.lease)), clock, ttl)
         raise
     return asking.result()
+
+
+async def _asked(store: CheckpointStore, thread_id: str, owner: str, ttl: float) -> Acquisition:
+    return lease_answers.acquisition(await store.try_acquire_lease(thread_id, owner, ttl), store)
 
 
 async def _until_done(work: asyncio.Task[Any], clock: Clock, ttl: float) -> None:

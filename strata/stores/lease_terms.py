@@ -40,7 +40,7 @@ def check_lease(lease: ThreadLease) -> None:
     """Raises OptionRefused for what is none, and for a token that no store has given."""
     given.instance(lease, ThreadLease, "a lease is the ThreadLease that the store gave")
     check_thread_id(lease.thread_id)
-    check_owner(lease.owner)
+    given.text(lease.owner, "a lease's owner")
     if abs(given.whole_number(lease.token, "the token of a lease")) > GREATEST_TOKEN:
         raise OptionRefused(f"the token of a lease is a whole number of 64 bits, not {lease.token}")
 

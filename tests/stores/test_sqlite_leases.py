@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from strata.errors import LeaseLost
+from strata.errors import LeaseLost, StoreError
 from strata.ports.leases import Acquired, Held, ThreadLease
 from strata.stores.sqlite import SqliteStore
 from tests.clocks import START, HandClock
@@ -59,6 +60,29 @@ async def test_a_row_without_an_owner_that_lives_is_held_by_nobody_known(tmp_pat
         await store.open()
         told(path, f"INSERT INTO checkpoint_leases VALUES ('t', NULL, 7, {NOW + 5_000})")
         assert await store.try_acquire_lease("t", "worker-1", 30) == Held(ThreadLease("t", "", token=7, expires_at=NOW + 5_000))
+
+
+@pytest.mark.leaves_leases
+@pytest.mark.parametrize(
+    ("row", "column", "found"),
+    [
+        (f"('t', 'worker-9', 'abc', {NOW + 5_000})", "token", "abc"),
+        (f"('t', 'worker-9', 4.5, {NOW + 5_000})", "token", "4.5"),
+        ("('t', 'worker-9', 7, 'noon')", "expires_at", "noon"),
+        ("('t', 'worker-9', 4.5, NULL)", "token", "5.5"),
+    ],
+)
+async def test_a_row_that_is_no_lease_is_told_and_left_alone(tmp_path: Path, row: str, column: str, found: str) -> None:
+    path = tmp_path / "t.db"
+    async with SqliteStore(path, clock=HandClock()) as store:
+        await store.open()
+        told(path, f"INSERT INTO checkpoint_leases VALUES {row}")
+        before = asked(path, ROWS)
+        text = f"the lease of thread 't' cannot be read: its column {column} holds '{found}', and not a whole number"
+        with pytest.raises(StoreError, match=re.escape(text)) as raised:
+            await store.try_acquire_lease("t", "worker-1", 30)
+        assert raised.value.written is False
+        assert asked(path, ROWS) == before
 
 
 @pytest.mark.leaves_leases("worker-1")
