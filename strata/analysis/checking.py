@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from strata.analysis.ignores import without_ignored
 from strata.analysis.project import Project
 from strata.analysis.sources import Source, parsed
 from strata.project.collecting import without_collecting
@@ -49,8 +50,9 @@ def _checked(files: Iterable[Path], folder: Path, disable: frozenset[str]) -> Re
             unreadable.append(source)
         elif source is not None:
             sources.append(source)
-    problems = (problem for problem in Project(folder.resolve(), sources).problems() if problem.code not in disable)
-    return Report(problems=sorted(problems, key=_order), unreadable=unreadable, files=count)
+    told = without_ignored(Project(folder.resolve(), sources).problems(), sources)
+    problems = sorted((problem for problem in told if problem.code not in disable), key=_order)
+    return Report(problems=problems, unreadable=unreadable, files=count)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ OF_SOURCE = {
     codes.OTHER_STATE,
     codes.NOTHING_RETURNED,
     codes.CHANGED_IN_PLACE,
+    codes.UNUSED_IGNORE,
 }
 
 
