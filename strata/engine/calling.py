@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from strata.engine.run import Run
 
 
@@ -15,17 +17,19 @@ class CallSite:
         watch: who is told of its calls; None where nobody watches.
         threads: what sync functions run on.
         clock: what timeouts and durations are measured on.
+        loop: where observers are told, and so where calls are made.
     """
 
-    __slots__ = ("_made", "attempt", "clock", "node", "path", "threads", "watch")
+    __slots__ = ("_made", "attempt", "clock", "loop", "node", "path", "threads", "watch")
 
-    def __init__(self, run: Run, node: str, path: str, attempt: int) -> None:
+    def __init__(self, run: Run, node: str, path: str, attempt: int, loop: asyncio.AbstractEventLoop) -> None:
         self.node = node
         self.path = path
         self.attempt = attempt
         self.watch = run.watch
         self.threads = run.threads
         self.clock = run.clock
+        self.loop = loop
         self._made: dict[str, list[str | None]] = {}
 
     def ordinal(self, call: str, call_id: str | None) -> int:

@@ -102,7 +102,7 @@ class NodeContext(Context):
     def site(self) -> CallSite:
         """Where this attempt calls tools and models from, for the rooms that know them."""
         if self._site is None:
-            self._site = CallSite(self._run, self._name, self.path, self._attempt)
+            self._site = CallSite(self._run, self._name, self.path, self._attempt, self._loop)
         return self._site
 
     @property

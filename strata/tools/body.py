@@ -49,7 +49,7 @@ class ToolBody:
         _refuse_options(signature, inline=inline, timeout=timeout)
         self.signature = signature
         self.arguments = ArgumentReader(signature)
-        self.wants_context = signature.context is not None or approve is not False
+        self.wants_context = signature.context is not None or signature.yields or approve is not False
         self._name = signature.name
         self._function = ToolFunction(
             fn,

@@ -62,7 +62,8 @@ def strata_tool(
             \"\"\"
 
     A parameter annotated `ToolContext` is given the context of the call, one annotated `Context` that of the node that calls;
-    no model sees them. What the function returns is told to the model: text as it is, anything else as JSON.
+    no model sees them. What the function returns is told to the model: text as it is, anything else as JSON. What a generator
+    yields is one result, pieces of text one text; a reader of the run gets each piece as a `Diagnostic` when it comes.
 
     Args:
         target: the tool's name (`k8s.pods`); without one (`@strata_tool` or `@strata_tool()`) the function's own.

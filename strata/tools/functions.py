@@ -13,11 +13,10 @@ import msgspec
 from msgspec.structs import astuple
 
 from strata.errors import ToolCallDenied
-from strata.graph.functions import layers_of
 from strata.graph.parameters import POSITIONAL
 from strata.graph.parameters import signature_of as written_signature
 from strata.tools.context import ToolContext
-from strata.tools.results import joined
+from strata.tools.pieces import gathered, gathered_async
 from strata.tools.signature import ToolSignature
 from strata.tools.sites import site_of
 
@@ -27,11 +26,12 @@ Manner: TypeAlias = Literal["async", "inline", "thread"]
 class ToolFunction:
     """How to call `fn` with the arguments of a call, and with its context where it asks for one; `takes_node`: with the node's own."""
 
-    __slots__ = ("_context", "_fn", "_is_plain", "_manner", "_names", "_takes_node", "_tool")
+    __slots__ = ("_context", "_fn", "_is_plain", "_manner", "_names", "_takes_node", "_tool", "_yields")
 
     def __init__(self, fn: Callable[..., Any], signature: ToolSignature, *, takes_node: bool, inline: bool) -> None:
         self._tool = signature.name
-        self._fn = _gathering(fn) if signature.yields else fn
+        self._fn = fn
+        self._yields = signature.yields
         self._names = tuple(parameter.name for parameter in signature.parameters)
         self._context = None if signature.context is None else written_signature(fn).parameters[signature.context]
         self._takes_node = takes_node
@@ -46,8 +46,17 @@ class ToolFunction:
         return self._call_by_name(arguments, context)
 
     async def _call_by_name(self, arguments: msgspec.Struct, context: ToolContext | None) -> Any:
-        result = await self._called(partial(self._fn, **self._keywords(arguments, context)), context)
+        keywords = self._keywords(arguments, context)
+        if self._yields:
+            return await self._gathered(keywords, context or ToolContext())
+        result = await self._called(partial(self._fn, **keywords), context)
         return await result if inspect.isawaitable(result) else result
+
+    async def _gathered(self, keywords: dict[str, Any], context: ToolContext) -> Any:
+        """All that a generator yields; the reader of the run is told of each piece as it comes."""
+        if self._manner == "async":
+            return await gathered_async(self._fn(**keywords), self._tool, context)
+        return await self._called(lambda: gathered(self._fn(**keywords), self._tool, context), context)
 
     async def _called(self, call: Callable[[], Any], context: ToolContext | None) -> Any:
         match self._manner:
@@ -88,18 +97,3 @@ def _takes_in_order(fn: Callable[..., Any], names: tuple[str, ...]) -> bool:
     """Whether its arguments can be given by position."""
     parameters = written_signature(fn).parameters.values()
     return tuple(parameter.name for parameter in parameters if parameter.kind in POSITIONAL) == names
-
-
-def _gathering(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A generator as a function that gives all of what it gives."""
-    if any(map(inspect.isasyncgenfunction, layers_of(fn))):
-
-        async def gather_async(**arguments: Any) -> Any:
-            return joined([piece async for piece in fn(**arguments)])
-
-        return gather_async
-
-    def gather(**arguments: Any) -> Any:
-        return joined(list(fn(**arguments)))
-
-    return gather

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -11,7 +11,7 @@ from strata.graph.texts import is_utf8
 
 
 def text_of(tool: str, result: object) -> str:
-    """Text as it is; anything else as JSON, None as `null`. Pieces of text that a generator gave are one text.
+    """Text as it is; anything else as JSON, None as `null`.
 
     Raises:
         ToolCallFailed: it is no JSON, or text that UTF-8 cannot encode.
@@ -27,13 +27,6 @@ def text_of(tool: str, result: object) -> str:
         return msgspec.json.encode(result).decode()
     except Exception as error:  # of any kind: properties of the user's own objects are called
         raise ToolCallFailed(tool, f"it returned {_a(type(result))}, which is no JSON: {error}") from error
-
-
-def joined(pieces: list[Any]) -> Any:
-    """The result of a generator: its pieces of text as one, or the list of what it gave."""
-    if pieces and all(isinstance(piece, str) for piece in pieces):
-        return "".join(cast("list[str]", pieces))
-    return pieces
 
 
 def _a(kind: type[Any]) -> str:

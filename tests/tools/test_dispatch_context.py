@@ -13,6 +13,7 @@ from strata import (
     Cancelled,
     Completed,
     Context,
+    Failed,
     Runner,
     State,
     StateGraph,
@@ -280,6 +281,18 @@ async def test_str_01_what_a_tool_sends_reaches_the_reader_of_the_run() -> None:
     async with Runner(asking(ask)).stream("t", Trail()) as events:
         tokens = [event.text async for event in events if isinstance(event, Token)]
     assert tokens == ["from a task ", "from a thread"]
+
+
+async def test_a_call_in_another_loop_than_the_runs_is_refused() -> None:
+    tools = ToolRegistry([seeing([])])
+
+    def ask(state: Trail, ctx: Context) -> Trail:
+        asyncio.run(tools.dispatch("look", "{}", ctx))
+        return state
+
+    outcome = await Runner(StateGraph(Trail).add_node("Ask", ask).compile()).run("t", Trail())
+    assert isinstance(outcome, Failed)
+    assert outcome.message.startswith("RuntimeError: node 'Ask' calls a tool in another event loop than its run's")
 
 
 async def test_the_ids_of_a_nodes_calls_are_the_clocks() -> None:

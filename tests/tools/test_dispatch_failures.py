@@ -16,6 +16,7 @@ from strata import (
     Cancelled,
     Completed,
     Context,
+    Diagnostic,
     Failed,
     FatalError,
     Runner,
@@ -400,6 +401,25 @@ async def test_tool_05_a_generator_gives_all_that_it_yields() -> None:
     assert await of_tool(words, '{"count":3}') == "0 1 2 "
     assert await of_tool(words, '{"count":0}') == "[]"
     assert await of_tool(numbers) == "[0,1,2]"
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_tool_05_what_a_generator_yields_reaches_the_reader_of_the_run_as_it_comes(is_async: bool) -> None:
+    @strata_tool("counts")
+    async def counts_async() -> AsyncIterator[int]:
+        """Counts."""
+        for number in range(2):
+            yield number
+
+    @strata_tool("counts")
+    def counts() -> Iterator[int]:
+        """Counts."""
+        yield from range(2)
+
+    tools = ToolRegistry([counts_async if is_async else counts])
+    async with Runner(asking(lambda ctx: tools.dispatch("counts", "{}", ToolContext.of(ctx, call_id="c1")))).stream("t", Trail()) as events:
+        told = [(event.message, event.details) async for event in events if isinstance(event, Diagnostic)]
+    assert told == [("tool 'counts' goes on", {"call_id": "c1", "piece": piece}) for piece in range(2)]
 
 
 # What is refused when it is declared
