@@ -14,7 +14,7 @@ from strata.cli.described import described
 from strata.cli.faults import CannotDo
 from strata.cli.parameters import AsJson
 from strata.cli.paused import Paused, paused_threads
-from strata.cli.revisions import InRevision, described_in
+from strata.cli.revisions import described_in_revision
 from strata.cli.shapes import Change, Comparison, change, unreadable_row
 from strata.errors import GraphInvalid
 from strata.graph.changes.between import changes_between
@@ -24,7 +24,7 @@ from strata.graph.identity import Identity
 
 
 def graph_diff(
-    old: Annotated[str, Parameter(help="The graph as it was: a definition (JSON), module:graph, or revision:module:graph.")],
+    old: Annotated[str, Parameter(help="The graph as it was: a definition (JSON), module:graph, revision:file or revision:module:graph.")],
     new: Annotated[str, Parameter(help="The graph as it is to be, named in the same ways.")],
     /,
     *,
@@ -49,8 +49,8 @@ def graph_diff(
 
 def _described(target: str) -> Described:
     try:
-        revision = InRevision.parsed(target)
-        return described(target) if revision is None else described_in(revision)
+        in_revision = described_in_revision(target)
+        return described(target) if in_revision is None else in_revision
     except GraphInvalid as error:
         raise CannotDo(
             f"'{target}' has errors, and no thread can be paused in it: {error}", hint=f"look at: strata graph validate {target}"

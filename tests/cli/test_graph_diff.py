@@ -243,6 +243,57 @@ def test_two_revisions_are_compared(repository: Path, call: Call) -> None:
     assert call("graph", "diff", "first:essays.py:essays", "HEAD~1:essays:essays").code == 0
 
 
+def test_a_definition_of_a_revision_is_compared_with_its_schemas_beside_it(repository: Path, call: Call, renamed: str) -> None:
+    assert call("graph", "export", "essays:essays", "-o", "essays.json").code == 0
+    git(repository, "add", "essays.json", "essays.states.json")
+    git(repository, "commit", "--quiet", "--message", "two")
+    for name in ("essays.json", "essays.states.json"):
+        (repository / name).unlink()
+    before = git(repository, "status", "--porcelain")
+    assert compared(call, "HEAD:essays.json", "essays:essays")["changes"] == []
+    assert [found["code"] for found in compared(call, "HEAD:essays.json", renamed)["changes"]] == ["node_renamed"]
+    assert git(repository, "status", "--porcelain") == before
+
+
+def test_a_definition_of_a_revision_without_schemas_says_so(repository: Path, call: Call) -> None:
+    call("graph", "export", "essays:essays", "-o", "essays.json")
+    git(repository, "add", "essays.json")
+    git(repository, "commit", "--quiet", "--message", "two")
+    assert [found["code"] for found in compared(call, "HEAD:essays.json", "essays:essays")["changes"]] == ["states_not_compared"]
+
+
+def test_a_definition_of_a_revision_is_looked_for_from_the_folder_that_one_is_in(
+    repository: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "graphs").mkdir()
+    call("graph", "export", "essays:essays", "-o", "graphs/essays.json")
+    git(repository, "add", "graphs")
+    git(repository, "commit", "--quiet", "--message", "two")
+    assert call("graph", "diff", "HEAD:graphs/essays.json", "graphs/essays.json").code == 0
+    monkeypatch.chdir(repository / "graphs")
+    assert call("graph", "diff", "HEAD:essays.json", "essays.json").code == 0
+    assert call("graph", "diff", "HEAD:../graphs/essays.json", "essays.json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        ("nowhere:essays.json", "error: 'nowhere' is no revision of this repository\n"),
+        ("first:essays.json", "error: 'first' has no file 'essays.json'\n"),
+        ("HEAD:noted.json", "error: HEAD:noted.json: "),
+        ("HEAD:../essays.json", "error: 'HEAD' has no file '../essays.json'\n"),
+    ],
+)
+def test_a_definition_of_a_revision_that_cannot_be_compared(target: str, text: str, repository: Path, call: Call) -> None:
+    (repository / "noted.json").write_text("{", encoding="utf-8")
+    git(repository, "add", "noted.json")
+    git(repository, "commit", "--quiet", "--message", "two")
+    (repository / "noted.json").unlink()
+    answer = call("graph", "diff", target, "essays:essays")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(text)
+
+
 def test_a_revision_is_imported_from_the_folder_that_one_is_in(repository: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     (repository / "src").mkdir()
     git(repository, "mv", "essays.py", "src/essays.py")
