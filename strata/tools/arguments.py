@@ -44,7 +44,10 @@ class ArgumentReader:
 
         Raises:
             ToolArgumentParseFailure: they are none of the tool's; the text is for the model.
+            TypeError: they are no text.
         """
+        if not isinstance(raw, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"the arguments of a call are JSON as text, not {raw!r:.80}")
         try:
             arguments = self._decode(raw)
         except (ValueError, RecursionError) as error:  # a ValueError is what all faults of msgspec and of UTF-8 are

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from strata.engine.decide.failure import stored_text
-from strata.errors import ToolCallDenied, ToolCallFailed, ToolExecutionFailure, ToolInvalid
+from strata.errors import NodeError, ToolCallDenied, ToolCallFailed, ToolExecutionFailure, ToolInvalid
 from strata.graph.annotations import Annotations
 from strata.graph.clock import SYSTEM
 from strata.graph.context import Context
@@ -47,6 +47,8 @@ class ToolBody:
     ) -> None:
         """Raises ToolInvalid: the options do not fit the function, or its arguments cannot be read from JSON."""
         _refuse_options(signature, inline=inline, timeout=timeout)
+        if not (isinstance(approve, bool) or callable(approve)):  # pyright: ignore[reportUnnecessaryComparison]
+            raise _invalid(signature, f"approve= is True, False or a function of the arguments, not {approve!r}")
         self.signature = signature
         self.arguments = ArgumentReader(signature)
         self.wants_context = signature.context is not None or signature.yields or approve is not False
@@ -72,6 +74,8 @@ class ToolBody:
             work = self._function.call(arguments, context)
             result = await (work if self._timeout is None else self._within(self._timeout, work, context))
             return result if type(result) is str and result.isascii() else text_of(self._name, result)
+        except NodeError:  # a fault that the engine finds in the node itself, which no model should hear of
+            raise
         except Exception as error:
             if isinstance(error, ToolCallDenied | ToolCallFailed) and error.tool == self._name:
                 raise

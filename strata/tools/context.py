@@ -65,7 +65,13 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, repr_omit
 
     @classmethod
     def of(cls, node: Context, /, *, caller_id: str | None = None, call_id: str | None = None) -> ToolContext:
-        """The context of a call that this node makes."""
+        """The context of a call that this node makes.
+
+        Raises:
+            TypeError: `node` is no context of one.
+        """
+        if not isinstance(node, Context):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"a call has a ToolContext, or the Context of the node that makes it, not {node!r:.80}")
         return cls(
             thread_id=node.thread_id,
             run_id=node.run_id or None,

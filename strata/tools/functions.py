@@ -36,7 +36,7 @@ class ToolFunction:
         self._context = None if signature.context is None else written_signature(fn).parameters[signature.context]
         self._takes_node = takes_node
         self._manner: Manner = "async" if signature.is_async else "inline" if inline else "thread"
-        self._is_plain = self._manner == "async" and not signature.yields and self._context is None and _takes_in_order(fn, self._names)
+        self._is_plain = inspect.iscoroutinefunction(fn) and self._context is None and _takes_in_order(fn, self._names)
 
     def call(self, arguments: msgspec.Struct, context: ToolContext | None) -> Awaitable[Any]:
         """What the function gives, or raises."""

@@ -18,7 +18,7 @@ from strata.tools.middleware import ToolCall, ToolMiddleware, told_of_refusal
 from strata.tools.providers import ProviderTools, anthropic_tools, mcp_tools, openai_tools, provider_names
 from strata.tools.recording import Audience, audience_of, recorded
 from strata.tools.sites import site_of
-from strata.tools.surprises import provider_surprise
+from strata.tools.surprises import models_know
 from strata.tools.telling import OnFailure, Told, ToolAnswer, object_text, refused, told_of_error
 
 NOBODY: Final = ToolContext()
@@ -41,11 +41,13 @@ class ToolRegistry:
         self._entries: dict[str, Entry] = {}
         self._left_out: frozenset[str] = frozenset()
         self._known_as: Mapping[str, str] = {}
-        self._middleware = tuple(middleware)
+        self._middleware: tuple[ToolMiddleware, ...] = ()
         self._instrument = instrument
         self._audience = audience_of(None, instrument)
         for tool in tools:
             self.register(tool)
+        for one in middleware:
+            self.use(one)
 
     def register(self, tool: AnyTool) -> None:
         """Append a tool. In a subset that left its name out, it is there from now on.
@@ -60,13 +62,20 @@ class ToolRegistry:
         entry = entry_of(tool)
         if entry.name in self._entries:
             raise DuplicateTool(entry.name)
-        if (surprise := provider_surprise(entry.name, self.provider_names)) is not None:
-            warnings.warn(surprise, ToolWarning, stacklevel=2)
+        known = models_know(entry.name, self._known_as)
+        if known.surprise is not None:
+            warnings.warn(known.surprise, ToolWarning, stacklevel=2)
         self._entries[entry.name] = entry
-        self._known_as = provider_names((*self._known_as.values(), entry.name))
+        self._known_as = {**self._known_as, known.name: entry.name}
 
     def use(self, middleware: ToolMiddleware) -> None:
-        """Append a middleware, inside those that are there. It does not reach subsets that were made before."""
+        """Append a middleware, inside those that are there. It does not reach subsets that were made before.
+
+        Raises:
+            TypeError: it is none.
+        """
+        if not (callable(getattr(middleware, "invoke", None)) and callable(getattr(middleware, "on_refused", None))):
+            raise TypeError(f"{middleware!r:.80} is no middleware: make it a subclass of ToolMiddleware")
         self._middleware = (*self._middleware, middleware)
 
     @property

@@ -1,21 +1,29 @@
-"""Names of tools by which no model will know them (strata-tools.md 12.1)."""
+"""Names of tools by which models know them otherwise than their characters explain (strata-tools.md 12.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from strata.tools.providers import provider_names
 from strata.tools.providers.names import LONGEST
 
 
-def provider_surprise(name: str, taken: Mapping[str, str]) -> str | None:
-    """Why a tool of that name, registered behind those that are `taken`, is known to models by another one than its characters explain."""
+class Known(NamedTuple):
+    """What models call a tool, and what is to be told to whoever registers it."""
+
+    name: str
+    surprise: str | None = None
+
+
+def models_know(name: str, taken: Mapping[str, str]) -> Known:
+    """Of a tool of that name, registered behind those that are `taken`."""
     [safe] = provider_names([name])
-    if not name:
-        return f"a tool without a name is '{safe}' to models: give it one"
-    if len(name) > LONGEST:
-        return f"the name of tool '{name}' has more than the {LONGEST} characters that providers take: models know it as '{safe}'"
     if safe in taken:
         numbered = list(provider_names((*taken.values(), name)))[-1]
-        return f"tool '{name}' would be '{safe}' to models, and so is tool '{taken[safe]}': they know it as '{numbered}'; give one another name"
-    return None
+        return Known(numbered, f"models know tool '{name}' as '{numbered}', since '{safe}' is tool '{taken[safe]}': give one another name")
+    if not name:
+        return Known(safe, f"models know a tool without a name as '{safe}': give it one")
+    if len(name) > LONGEST:
+        return Known(safe, f"models know tool '{name}' as '{safe}', since providers take {LONGEST} characters: give it a shorter name")
+    return Known(safe)

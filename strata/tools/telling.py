@@ -10,6 +10,7 @@ import msgspec
 
 from strata.engine.decide.failure import stored_text
 from strata.errors import (
+    NodeError,
     ToolArgumentParseFailure,
     ToolCallDenied,
     ToolCallFailed,
@@ -79,10 +80,11 @@ def told_of_error(error: Exception, *, tool: str, provider_name: str, on_failure
 
     Raises:
         ToolCancelled: there is nothing to tell: the node is being stopped.
+        NodeError: the fault is the node's own.
         ToolCallFailed: the call failed, and so shall the node.
     """
     match error:
-        case ToolCancelled():
+        case ToolCancelled() | NodeError():
             raise error
         case ToolNotFound():
             return refused(f"tool '{provider_name}' was not found")

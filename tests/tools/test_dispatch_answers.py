@@ -18,6 +18,7 @@ from strata import (
     ToolCallFailed,
     ToolCancelled,
     ToolRegistry,
+    branch,
     strata_tool,
 )
 from strata.ports.events import ToolCallCompleted, ToolCallStarted
@@ -187,6 +188,29 @@ async def test_of_a_cancelled_call_a_model_is_told_nothing() -> None:
     cancellation.fire()
     with pytest.raises(ToolCancelled):
         await ToolRegistry([pods]).answer("k8s_pods", "{}", ToolContext(cancellation=cancellation), on_failure="tell_model")
+
+
+async def test_a_fault_of_the_node_itself_is_told_to_no_model() -> None:
+    @strata_tool(approve=True)
+    async def pay() -> str:
+        """Pays."""
+        return "paid"
+
+    @strata_tool
+    async def confirm(ctx: Context) -> str:
+        """Asks by itself."""
+        return str(ctx.interrupt("sure?"))
+
+    tools = ToolRegistry([pay, confirm])
+    for name in tools.names:
+
+        async def acme(state: Trail, ctx: Context, name: str = name) -> Trail:
+            return state.replace(trail=(await tools.answer(name, "{}", ctx, on_failure="tell_model")).content)
+
+        graph = StateGraph(Trail).add_parallel_group("Gather", [branch("Acme", acme)], lambda state, results: state).compile()
+        outcome = await Runner(graph).run("t", Trail())
+        assert isinstance(outcome, Failed)
+        assert "'Gather/Acme' runs beside others and cannot ask" in outcome.message
 
 
 @strata_tool

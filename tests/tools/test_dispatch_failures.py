@@ -439,6 +439,7 @@ def test_options_that_do_not_go_together_are_refused_where_they_are_declared() -
         (lambda: strata_tool(inline=True, timeout=1)(sync), "nothing can stop it while it runs on the loop"),
         (lambda: strata_tool(timeout=0)(in_turn), "timeout=0 leaves it no time"),
         (lambda: strata_tool(timeout=-1)(in_turn), "timeout=-1 leaves it no time"),
+        (lambda: strata_tool(approve="always")(in_turn), "approve= is True, False or a function of the arguments, not 'always'"),  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
     ):
         with pytest.raises(ToolInvalid, match=told) as raised:
             declare()

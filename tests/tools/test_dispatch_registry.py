@@ -128,9 +128,9 @@ async def test_a_copy_has_the_same_tools_and_goes_its_own_way() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("", "a tool without a name is '_' to models: give it one"),
-        ("a" * 65, f"the name of tool '{'a' * 65}' has more than the 64 characters that providers take: models know it as '{'a' * 64}'"),
-        ("k8s/pods", "tool 'k8s/pods' would be 'k8s_pods' to models, and so is tool 'k8s.pods': they know it as 'k8s_pods_2'; give one another name"),
+        ("", "models know a tool without a name as '_': give it one"),
+        ("a" * 65, f"models know tool '{'a' * 65}' as '{'a' * 64}', since providers take 64 characters: give it a shorter name"),
+        ("k8s/pods", "models know tool 'k8s/pods' as 'k8s_pods_2', since 'k8s_pods' is tool 'k8s.pods': give one another name"),
     ],
 )
 def test_a_name_by_which_models_will_not_know_the_tool_is_warned_of(name: str, told: str) -> None:
@@ -138,6 +138,7 @@ def test_a_name_by_which_models_will_not_know_the_tool_is_warned_of(name: str, t
     with pytest.warns(ToolWarning) as warned:
         tools.register(echo(name))
     assert [str(warning.message) for warning in warned] == [told]
+    assert tools.provider_names == strata.tools.provider_names(tools.names)
     assert warned[0].filename == __file__
 
 
@@ -194,6 +195,25 @@ async def test_a_handmade_tool_that_gives_no_text_has_failed() -> None:
 def test_what_is_no_tool_is_refused(tool: Any) -> None:
     with pytest.raises(ToolInvalid):
         ToolRegistry([tool])
+
+
+@pytest.mark.parametrize("middleware", [object(), print, "cache", ToolRegistry])
+def test_what_is_no_middleware_is_refused(middleware: Any) -> None:
+    with pytest.raises(TypeError, match="is no middleware: make it a subclass of ToolMiddleware"):
+        ToolRegistry([], [middleware])
+
+
+@pytest.mark.parametrize("arguments", [{"text": "t"}, b"{}", None, 5])
+async def test_arguments_that_are_no_text_are_the_callers_fault(arguments: Any) -> None:
+    with pytest.raises(TypeError, match="the arguments of a call are JSON as text, not "):
+        await greek("alpha").dispatch("alpha", arguments)
+
+
+async def test_a_context_that_is_none_is_the_callers_fault() -> None:
+    nobody: Any = {"thread_id": "t"}
+    for call in (greek("alpha").dispatch("alpha", "{}", nobody), greek("alpha").answer("alpha", "{}", nobody)):
+        with pytest.raises(TypeError, match="a call has a ToolContext, or the Context of the node that makes it, not "):
+            await call
 
 
 def test_every_name_of_the_room_can_be_imported() -> None:
