@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from strata import Failed, GraphInvalid, Runner, StateGraph, StrataError
-from strata.errors import HopLimitReached, LeaseHeld, NodeTimedOut, SchemaUnsupported
+from strata.errors import HopLimitReached, LeaseHeld, NodeTimedOut, SchemaUnsupported, ToolCallDenied, ToolExecutionFailure, ToolInvalid
 from strata.stores.memory import MemoryStore
 from tests.graphs.trails import Trail, line
 
@@ -59,6 +59,9 @@ async def test_a_refusal_is_copied_as_it_is(copied: Callable[[StrataError], Stra
         NodeTimedOut("A", timeout=0.5),
         LeaseHeld("t", owner="ana", expires_at=1_700_000_000_000),
         SchemaUnsupported("9.0.0", readable={"1.0.0"}, thread_id="t", sequence=4, level=("Work",)),
+        ToolExecutionFailure("refund", "ValueError: no order"),
+        ToolCallDenied("refund", "not you"),
+        ToolInvalid("it has no description", place="desk.py:3"),
     ],
 )
 def test_an_error_of_a_run_is_copied_as_it_is(error: StrataError, copied: Callable[[StrataError], StrataError]) -> None:
