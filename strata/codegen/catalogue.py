@@ -1,0 +1,68 @@
+"""All tools of a project, read from its sources, with what is wrong in them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from strata.codegen.faults import Fault
+from strata.codegen.finding import Sources
+from strata.codegen.interpreter import Interpreter
+from strata.codegen.modules import Modules
+from strata.codegen.reading import SourceTool, ToolReader
+from strata.project.collecting import without_collecting
+from strata.project.texts import Unreadable
+from strata.rules import codes
+from strata.rules.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """What was read.
+
+    Attributes:
+        tools: in the order of their files and lines; those that have errors are missing.
+        problems: errors and warnings, in the same order, each once.
+        unreadable: the files that could not be read.
+        files: how many were looked at.
+    """
+
+    tools: tuple[SourceTool, ...]
+    problems: tuple[Problem, ...]
+    unreadable: tuple[Unreadable, ...]
+    files: int
+
+    @property
+    def has_errors(self) -> bool:
+        return any(problem.severity == "error" for problem in self.problems)
+
+
+def catalogue(sources: Sources, *, shown_from: Path, trusted: Collection[str] = (), disable: Collection[str] = ()) -> Catalogue:
+    """The tools of these sources. None of them is imported; `trusted` are packages that may be."""
+    with without_collecting():
+        return _read(sources, shown_from, trusted, disable)
+
+
+def _read(sources: Sources, shown_from: Path, trusted: Collection[str], disable: Collection[str]) -> Catalogue:
+    modules = Modules(sources.roots, shown_from)
+    reader = ToolReader(Interpreter(modules, trusted))
+    read = [modules.module(name) for name in sources.declaring]
+    tools = [tool for module in read if module is not None for tool in reader.tools_of(module)]
+    faults = [*reader.faults, *_duplicates(tools)]
+    unreadable = tuple(dict.fromkeys((*sources.unreadable, *modules.unreadable)))
+    return Catalogue(tuple(tools), _problems(faults, disable), unreadable, sources.files)
+
+
+def _duplicates(tools: Sequence[SourceTool]) -> Iterable[Fault]:
+    first: dict[str, SourceTool] = {}
+    for tool in tools:
+        earlier = first.setdefault(tool.signature.name, tool)
+        if earlier is not tool:
+            text = f"tool '{tool.signature.name}' is already declared ({earlier.module.place(earlier.decorator)}), and no registry takes both"
+            yield Fault(code=codes.DUPLICATE_TOOL, text=text, module=tool.module, node=tool.decorator, hint="give one of them another name")
+
+
+def _problems(faults: Iterable[Fault], disable: Collection[str]) -> tuple[Problem, ...]:
+    problems = dict.fromkeys(fault.problem() for fault in faults if fault.code not in disable)
+    return tuple(sorted(problems, key=lambda problem: ("", 0) if problem.place is None else (problem.place.file, problem.place.line)))
