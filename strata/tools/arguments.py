@@ -9,6 +9,8 @@ import msgspec
 from msgspec.structs import astuple
 
 from strata.errors import ToolArgumentParseFailure
+from strata.graph.nesting import depth_of
+from strata.graph.shapes import RECORD_DEPTH
 from strata.tools.duplicates import name_given_twice
 from strata.tools.explaining import words_for
 from strata.tools.problems import argument_problems
@@ -61,6 +63,8 @@ class ArgumentReader:
                 raise ToolArgumentParseFailure(f"argument '{twice}' is given twice")
             if len(raw) >= BEYOND_64_BITS:
                 msgspec.msgpack.encode(arguments)  # it holds no longer integers: 0.1 us, where a search for digits takes 0.8
+            if len(raw) > 2 * RECORD_DEPTH and depth_of(raw.encode(), stop=RECORD_DEPTH + 1) > RECORD_DEPTH:
+                raise RecursionError  # what this Python reads or skips, other engines refuse
         except (ValueError, RecursionError, OverflowError) as error:
             raise self._failure(raw, error) from error
         return arguments

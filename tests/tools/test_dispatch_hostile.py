@@ -38,6 +38,7 @@ TOOLS = ToolRegistry([refund, anything])
         (f'{{"order_id":"o","amount":{"9" * 100}}}', INTEGER),
         (f'{{"order_id":"o","amount":{"9" * 100_000}}}', NO_JSON),
         (f'{{"order_id":"o","amount":5,"x":{"[" * 5000}{"]" * 5000}}}', NO_JSON),
+        (f'{{"order_id":"o","amount":5,"x":{"[" * 127}{"]" * 127}}}', NO_JSON),
         (f'{{"order_id":"o","amount":{"[" * 5000}', NO_JSON),
         ('{"a":' * 5000, NO_JSON),
         ('{"order_id":"\\ud800","amount":5}', NO_JSON),
@@ -55,6 +56,11 @@ async def test_what_is_hostile_is_refused_and_never_reaches_the_tool(arguments: 
     with pytest.raises(ToolArgumentParseFailure) as raised:
         await TOOLS.dispatch("refund", arguments, ToolContext().with_service(order))
     assert (raised.value.text, order.refunds) == (told, [])
+
+
+async def test_what_nests_as_deep_as_all_engines_read_is_taken() -> None:
+    assert await TOOLS.dispatch("anything", f'{{"value":{"[" * 126}{"]" * 126}}}') == "0"
+    assert await TOOLS.dispatch("anything", f'{{"name":"{"[" * 1000}"}}') == f"{'[' * 1000}0"
 
 
 async def test_integers_of_64_bits_are_taken() -> None:
