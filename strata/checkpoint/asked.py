@@ -1,4 +1,4 @@
-"""What a node has asked, was answered and has done once, as the metadata of its records says it; every text is compact JSON."""
+"""What nodes have asked, were answered and have done once, as the metadata of their records says it; every text is compact JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from strata.checkpoint.metadata import ANSWERS, ONCE, QUESTION
+from strata.checkpoint.metadata import ANSWERS, KEPT_FROM, ONCE, QUESTION, TOLD, as_count
 from strata.checkpoint.record import Checkpoint
 from strata.errors import CheckpointUnreadable
 
@@ -15,6 +15,10 @@ T = TypeVar("T")
 
 Results: TypeAlias = Mapping[tuple[str, str], bytes]
 """JSON by the place of a node (`Work/charge#1.2`) and the key under which it was done once."""
+
+
+Told: TypeAlias = Mapping[str, tuple["AnswerRecord", ...]]
+"""Answers by the place of the node that was given them, in the order of asking."""
 
 
 class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +65,7 @@ def question_metadata(question: QuestionRecord) -> Mapping[str, str]:
 
 
 def results_of(level: Checkpoint, thread_id: str) -> Results:
-    """What the node at which the level stands has done once.
+    """What the node at which the level stands has done once, and what nodes have that may run again under their keys.
 
     Raises:
         CheckpointUnreadable: what is stored there are no results.
@@ -70,9 +74,29 @@ def results_of(level: Checkpoint, thread_id: str) -> Results:
     return {(place, key): bytes(result) for place, results in places.items() for key, result in results.items()}
 
 
-def kept_metadata(answers: tuple[AnswerRecord, ...], results: Results) -> Mapping[str, str]:
-    """What a node has been told and has done once, until it commits."""
-    kept = {ANSWERS: msgspec.json.encode(answers).decode()} if answers else {}
+def told_of(level: Checkpoint, thread_id: str) -> Told:
+    """The answers of nodes that may run again under their keys, beside those of the node at which the level stands.
+
+    Raises:
+        CheckpointUnreadable: what is stored there are no answers.
+    """
+    return _read(level, TOLD, dict[str, tuple[AnswerRecord, ...]], thread_id) or {}
+
+
+def kept_from(level: Checkpoint) -> int | None:
+    """The first record of the thread's log that has more of what is kept than the level's own; None where it has all."""
+    return as_count((level.metadata or {}).get(KEPT_FROM, ""))
+
+
+def kept_metadata(*, answers: tuple[AnswerRecord, ...] = (), told: Told, results: Results, first: int | None = None) -> dict[str, str]:
+    """What nodes have been told and have done once, until nothing makes them run again; `first` is what `kept_from` gives."""
+    kept: dict[str, str] = {}
+    if answers:
+        kept[ANSWERS] = msgspec.json.encode(answers).decode()
+    if told:
+        kept[TOLD] = msgspec.json.encode(told).decode()
+    if first is not None:
+        kept[KEPT_FROM] = str(first)
     if results:
         places: dict[str, dict[str, msgspec.Raw]] = {}
         for (place, key), result in results.items():

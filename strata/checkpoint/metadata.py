@@ -21,6 +21,8 @@ ENDED_BY: Final = "strata.ended_by"
 QUESTION: Final = "strata.question"
 ANSWERS: Final = "strata.answers"
 ONCE: Final = "strata.once"
+TOLD: Final = "strata.told"
+KEPT_FROM: Final = "strata.kept_from"
 
 ENGINE_PREFIX: Final = "strata."
 _RESERVED: Final = frozenset({ERROR, ERROR_KIND, ATTEMPTS, CANCEL_REASON})

@@ -46,7 +46,6 @@ async def attempts(run: Run, level: Level, node: NodePlan) -> Any:
         level.leave_child()
         await _wait(run, level, node, failure, delay)
         level.restore()
-        level.kept.bring_back(level.hop_chain)
         level.attempt += 1
 
 

@@ -221,8 +221,7 @@ class NodeContext(Context):
             once.require_key(key)
         answer = self.asking.ask(question, returns, key, in_order=self._asks_in_order())
         if answer is msgspec.UNSET:
-            kept = self._level.kept
-            kept.place, kept.answers = self.place, tuple(one for one in kept.answers if one is not self.asking.unfit)
+            self._level.kept.asks(self.place, unfit=self.asking.unfit)
             raise Pause
         return answer
 

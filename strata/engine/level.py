@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from strata.checkpoint.asked import AnswerRecord, Results
+from strata.checkpoint.asked import AnswerRecord, Results, Told
 from strata.checkpoint.record import Checkpoint, DecisionRecord
-from strata.engine.endings import Ending
+from strata.engine.endings import Ending, Finished
 from strata.engine.interrupt import Interrupt, Scope
 from strata.engine.kept import Kept
 from strata.engine.place import hops_within, place_of
@@ -26,7 +26,7 @@ BREATH = 256  # hops; handlers that never suspend would else block the loop for 
 class Resumed(msgspec.Struct, frozen=True, kw_only=True):
     """Where a stored level goes on: its record (migrated), the node, the answered state, and the level inside that node.
 
-    `answers` and `results` are what that node has been told and has done once, where it is the innermost one.
+    `answers` are what that node has been told, where it is the innermost one; `told` and `results` what nodes have from before.
     """
 
     checkpoint: Checkpoint
@@ -37,6 +37,7 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True):
     decision: DecisionRecord | None
     hops: int
     answers: tuple[AnswerRecord, ...] = ()
+    told: Told = {}
     results: Results = {}
     inside: Resumed | None = None
 
@@ -47,12 +48,12 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True):
         return here and (self.inside is None or self.inside.is_as_stored)
 
     def kept(self) -> Kept:
-        """What the node that goes on has from before, at whatever depth it stands."""
+        """What is kept where the innermost level stands."""
         level, path, hops = self, self.start.name, hops_within("", self.hops + 1)
         while level.inside is not None:
             level = level.inside
             path, hops = f"{path}/{level.start.name}", hops_within(hops, level.hops + 1)
-        return Kept(place_of(path, hops) if level.answers else "", level.answers, level.results)
+        return Kept(place_of(path, hops) if level.answers else "", level.answers, told=level.told, results=level.results)
 
 
 class Level:
@@ -70,7 +71,9 @@ class Level:
         inside: the stored child that the first node goes on with, where that is a subgraph node.
         child: the level inside the node, from its start until the node has committed; the stored one before that.
         is_item: of a map's item, or inside one: other nodes run beside this level's.
-        kept: what the run's node has from before, the same for all levels.
+        kept: what nodes have from before, the same for all levels.
+        may_start_over: the level's nodes may run again under their keys when they have committed, since a node around them is
+            entered anew: where it is tried again, or the graph inside it has nowhere to go and so leaves no record.
         stores: commits of this level are recorded between nodes; not in a run that is not durable, and never of a map's items.
         has_entered: there is something to leave when the node commits: `inside`, `child`, `last_failure`, `recovering` or `kept` say what.
         ending: what the walk came to, from the moment that its last node has committed; `last_entry` is what that node started with.
@@ -97,6 +100,7 @@ class Level:
         "last_entry",
         "last_failure",
         "limit",
+        "may_start_over",
         "parent",
         "path",
         "plan",
@@ -145,6 +149,7 @@ class Level:
         self.ending: Ending | None = None
         self.last_entry: tuple[Any, msgspec.Raw | None] | None = None
         self.kept: Kept = Kept() if parent is None else parent.kept
+        self.may_start_over: bool = parent is not None and (plan.may_end_nowhere or parent.at.retries or parent.may_start_over)
         self.is_item: bool = is_item or (parent is not None and parent.is_item)
         self.scope = scope
         self.interrupt: Interrupt = scope.interrupt
@@ -213,27 +218,20 @@ class Level:
 
     def keeps(self) -> None:
         """Something is kept of the node that runs, until this level and those around it have left their nodes."""
+        self.kept.is_used = True
         level: Level | None = self
         while level is not None:
             level.has_entered = True
             level = level.parent
 
     def _forget(self) -> None:
+        """Let go of what is kept for a node that has committed: a level that has finished may still have to step back."""
         if self.is_item:
             return
-        if self._may_start_again:
-            self.kept.set_aside(self.hop_chain)
+        if self.may_start_over or (self.parent is not None and isinstance(self.ending, Finished)):
+            self.kept.leave()
         else:
             self.kept.clear()
-
-    @property
-    def _may_start_again(self) -> bool:
-        """A node around this level may be tried again, and this level's nodes with it."""
-        around = self.parent
-        if around is None:
-            return False
-        policy = around.at.recovery
-        return (policy is not None and policy.retries > 0) or around._may_start_again
 
     def keep_entry(self) -> None:
         """Have the bytes of the state before the node starts: what its handler does to the state in place can then be undone."""

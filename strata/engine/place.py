@@ -11,8 +11,3 @@ def place_of(path: str, hops: str) -> str:
 def hops_within(outer: str, hop: int) -> str:
     """The hops of a node whose level runs inside the node with the hops `outer`; empty for the outermost level."""
     return f"{outer}.{hop}" if outer else str(hop)
-
-
-def is_within(place: str, hops: str) -> bool:
-    """Whether the place is the execution with these hops, or one inside it; only parts of one group or map share their hops."""
-    return f"{place.rpartition('#')[2]}.".startswith(f"{hops}.")

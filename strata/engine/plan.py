@@ -69,6 +69,7 @@ class NodePlan:
         bare, inline: the handler's own call, async or in place, where nothing has to be done around it: no context, timeout, retry, thread.
         keeps_entry: the state that it starts with is needed again, unchanged: by the next attempt, the fallback, the other branches.
         pauses: the level comes to rest after it.
+        retries: it is tried again.
     """
 
     __slots__ = (
@@ -83,6 +84,7 @@ class NodePlan:
         "pauses",
         "recovery",
         "reject_route",
+        "retries",
         "timeout",
         "timeout_route",
         "work",
@@ -94,6 +96,7 @@ class NodePlan:
         self.work: Work = _work(spec.body, in_place=in_place and spec.timeout is None)
         self.timeout = spec.timeout
         self.recovery: RecoverySpec | None = spec.recovery
+        self.retries = spec.recovery is not None and spec.recovery.retries > 0
         self.keeps_entry = spec.recovery is not None or isinstance(self.work, GroupPlan | MapPlan)
         self.fallback: NodePlan | None = None
         self.edges: tuple[EdgePlan, ...] = ()
@@ -115,9 +118,9 @@ class NodePlan:
 
 
 class GraphPlan:
-    """A level's graph. `hop_limit` is the compiled one, or None."""
+    """A level's graph. `hop_limit` is the compiled one, or None; `may_end_nowhere`: it has a node of which no edge need match."""
 
-    __slots__ = ("codec", "entry", "graph", "hop_limit", "identity", "nodes")
+    __slots__ = ("codec", "entry", "graph", "hop_limit", "identity", "may_end_nowhere", "nodes")
 
     def __init__(self, graph: CompiledGraph[Any], *, in_place: bool) -> None:
         self.graph = graph
@@ -131,6 +134,7 @@ class GraphPlan:
             if spec.recovery is not None and spec.recovery.fallback is not None:
                 node.fallback = self.nodes[spec.recovery.fallback]
         self.entry = self.nodes[graph.entry]
+        self.may_end_nowhere = any(node.edges and all(edge.guard is not None for edge in node.edges) for node in self.nodes.values())
 
 
 def _work(body: Body, *, in_place: bool) -> Work:

@@ -23,16 +23,23 @@ class Recorder:
 
     Attributes:
         sequence: the last record's (-1: the thread did not exist; None: the store has none).
+        has_log: the store gives records back that are not the newest.
         fault: what the last save raised. It ends the run, from however deep a child: it is no node's failure.
     """
 
-    __slots__ = ("_watch", "fault", "save", "sequence")
+    __slots__ = ("_watch", "fault", "has_log", "save", "sequence")
 
-    def __init__(self, save: Save, *, sequence: int | None, watch: Watch | None) -> None:
+    def __init__(self, save: Save, *, sequence: int | None, watch: Watch | None, has_log: bool = True) -> None:
         self.save = save
         self.sequence = sequence
+        self.has_log = has_log
         self.fault: Exception | None = None
         self._watch = watch
+
+    @property
+    def readable(self) -> int | None:
+        """The last record's sequence, if it can be read again."""
+        return self.sequence if self.has_log else None
 
     async def append(self, checkpoint: Checkpoint) -> None:
         """Raises Superseded if the thread is no longer where this run left it, LeaseLost or StoreError if the store says so."""

@@ -26,7 +26,7 @@ def record_of(level: Level, ending: Ending, stamp: Stamp) -> Checkpoint:
             return _record(level, stamp, "completed", suspended=last.name, next_node=None)
         case Paused(node=node, next_node=next_node, wait=wait):
             target = None if next_node is None else next_node.name
-            return _record(level, stamp, "interrupted", suspended=node.name, next_node=target, wait=wait)
+            return _record(level, stamp, "interrupted", suspended=node.name, next_node=target, engine=level.kept.metadata(), wait=wait)
         case Asked(question):
             engine = {**question_metadata(question), **level.kept.metadata()}
             return _record(level, stamp, "interrupted", suspended=here, next_node=here, engine=engine)
@@ -54,9 +54,10 @@ def record_of(level: Level, ending: Ending, stamp: Stamp) -> Checkpoint:
             assert_never(ending)
 
 
-def running_record(level: Level, stamp: Stamp, *, after: str | None) -> Checkpoint:
-    """The record between two nodes of a durable run, wrapped in the running levels around it."""
-    record = _running(level, stamp, after, level.hops, None)
+def running_record(level: Level, stamp: Stamp, *, after: str | None, behind: int | None) -> Checkpoint:
+    """The record between two nodes of a durable run, wrapped in the running levels around it; the log's last one is number `behind`."""
+    kept = level.kept.news(behind=behind) if level.kept.is_used and level.parent is not None else None
+    record = _running(level, stamp, after, level.hops, None, kept)
     while (parent := level.parent) is not None:
         record = _running(parent, stamp, parent.at.name, parent.hops - 1, record)
         level = parent
@@ -64,7 +65,7 @@ def running_record(level: Level, stamp: Stamp, *, after: str | None) -> Checkpoi
 
 
 def _kept(level: Level, nested: Checkpoint | None) -> Mapping[str, str]:
-    """What the node has from before, on the record of the level that stands at it."""
+    """What nodes have from before, on the record of the innermost level."""
     return level.kept.metadata() if nested is None else {}
 
 
@@ -87,10 +88,12 @@ def _name(level: Level, stamp: Stamp) -> str:
     return stamp.thread_id if level.parent is None else level.parent.at.name
 
 
-def _running(level: Level, stamp: Stamp, suspended: str | None, hops: int, nested: Checkpoint | None) -> Checkpoint:
+def _running(
+    level: Level, stamp: Stamp, suspended: str | None, hops: int, nested: Checkpoint | None, kept: Mapping[str, str] | None = None
+) -> Checkpoint:
     metadata = {HOPS: str(hops)}
-    if nested is None and level.kept.results:  # of a node that comes again, since one around it is tried again
-        metadata |= level.kept.metadata()
+    if kept:
+        metadata.update(kept)
     return Checkpoint(
         schema_version="1.7.0",
         thread_id=stamp.thread_id if level.parent is None else level.parent.at.name,

@@ -137,7 +137,7 @@ def _ending(run: Run, node: NodePlan, state: object, step: Step) -> Ending:
 
 def _record(run: Run, level: Level, node: NodePlan) -> Awaitable[None]:
     """Appends the record between this node and the next; a coroutine of its own would cost 0.1 us of each hop."""
-    record = running_record(level, run.stamp(), after=node.name)
+    record = running_record(level, run.stamp(), after=node.name, behind=run.recorder.readable)
     return _record_and_tell(run, level, node, record) if run.is_followed else run.recorder.append(record)
 
 

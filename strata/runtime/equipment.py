@@ -20,6 +20,7 @@ from strata.runtime.leases import Lease
 from strata.runtime.observers import Observer
 from strata.runtime.options import by_type, callables
 from strata.runtime.scheduler import Scheduler
+from strata.stores.base import StoreBase
 from strata.stores.memory import MemoryStore
 
 
@@ -49,6 +50,7 @@ class Equipment:
         self.plan = GraphPlan(graph, in_place=False)
         self.store = MemoryStore(clock=clock) if store is None else store
         self.durable = graph.durable and store is not None
+        self.has_log = type(self.store).get_log is not StoreBase.get_log
         self.progress_store = self.store if self.durable and isinstance(self.store, ProgressStore) else None
         self.clock = clock
         self.services = by_type(services)

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from types import MappingProxyType
 from typing import Any
 
+from strata.checkpoint.asked import AnswerRecord, Results, Told, kept_from, results_of, told_of
 from strata.engine.decide.admission import Entry
 from strata.engine.interrupt import Interrupt, Scope
 from strata.engine.kept import once_only
@@ -19,7 +20,7 @@ from strata.engine.recorder import Recorder, Save
 from strata.engine.run import Run
 from strata.engine.stream import Channel
 from strata.engine.watch import Watch
-from strata.errors import LeaseHeld, StoreLacksLeases
+from strata.errors import CheckpointUnreadable, LeaseHeld, StoreLacksLeases
 from strata.ports import Stored
 from strata.ports.events import Interrupted as WasInterrupted
 from strata.ports.events import LeaseAcquired, LeaseLost, RunMode, RunStarted
@@ -76,7 +77,7 @@ class Frame:
 
     def run(self, metadata: Mapping[str, str], sequence: int | None, channel: Channel | None) -> Run:
         lent = self.lent
-        recorder = Recorder(self.save, sequence=sequence, watch=self.watch)
+        recorder = Recorder(self.save, sequence=sequence, watch=self.watch, has_log=lent.has_log)
         return Run(
             thread_id=self.thread_id,
             run_id=self.options.run_id,
@@ -100,6 +101,28 @@ class Frame:
             return {}
         items = await store.load_progress(self.thread_id, sequence)
         return items if entry.level.is_as_stored else once_only(items)
+
+    async def kept_before(self, entry: Entry) -> tuple[Told, Results]:
+        """What is kept for the thread by records before its newest, where that says that there are some.
+
+        Raises:
+            CheckpointUnreadable: one of them cannot be read.
+        """
+        told: dict[str, tuple[AnswerRecord, ...]] = {}
+        results: dict[tuple[str, str], bytes] = {}
+        first, newest = kept_from(entry.checkpoint.innermost), entry.sequence
+        if first is None or newest is None:
+            return told, results
+        after: int | None = first - 1
+        while after is not None and after < newest:
+            page = await self.lent.store.get_log(self.thread_id, after=after if after >= 0 else None)
+            for logged in page.records:
+                if isinstance(logged.checkpoint, CheckpointUnreadable):
+                    raise logged.checkpoint
+                told |= told_of(logged.checkpoint.innermost, self.thread_id)
+                results |= results_of(logged.checkpoint.innermost, self.thread_id)
+            after = page.next_after
+        return told, results
 
     def level(self, run: Run, *, at: NodePlan, state: Any) -> Level:
         lent, given = self.lent, self.options.max_node_hops

@@ -78,7 +78,7 @@ class Operations:
             level = frame.level(run, at=self.lent.plan.entry, state=state)
             level.stored = stored
             first = First(
-                record=running_record(level, run.stamp(), after=None) if self.lent.durable else None,
+                record=running_record(level, run.stamp(), after=None, behind=None) if self.lent.durable else None,
                 changed=f"thread '{thread_id}' changed before it could be started: another run got there first",
             )
             return await drive(frame, run, level, first)
@@ -323,7 +323,8 @@ async def _entered(frame: Frame, entry: Entry, metadata: Mapping[str, str], chan
     run = frame.run(metadata, entry.sequence, channel)
     level = frame.level(run, at=entry.level.start, state=entry.level.state)
     level.go_on(entry.level)
-    level.kept.load(await frame.progress(entry))
+    told, results = await frame.kept_before(entry)
+    level.kept.load(await frame.progress(entry), told=told, results=results, behind=entry.sequence)
     return run, level
 
 

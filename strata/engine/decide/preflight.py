@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from strata.checkpoint.asked import question_of, results_of
+from strata.checkpoint.asked import question_of, results_of, told_of
 from strata.checkpoint.metadata import hops_of
 from strata.checkpoint.record import Checkpoint, DecisionRecord
 from strata.engine.decide.answered import Answered, answered
@@ -61,6 +61,7 @@ def preflight(level: Checkpoint, plan: GraphPlan, offer: Offer, path: tuple[str,
         decision=decision,
         hops=hops,
         answers=answers_after(level, answer, decision, thread_id) if is_innermost else (),
+        told=told_of(level, thread_id) if is_innermost else {},
         results=results_of(level, thread_id) if is_innermost else {},
         inside=_inside(level, start, offer, path),
     )
