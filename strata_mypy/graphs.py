@@ -16,6 +16,7 @@ from strata_mypy.arguments import Arguments, text_of, truth_of
 from strata_mypy.carried import carried, carrying
 from strata_mypy.drafts import draft_of
 from strata_mypy.facts import Compiled, Declared, Listed
+from strata_mypy.kept import declared_by
 from strata_mypy.reporting import tell_faults, tell_problems
 from strata_mypy.settled import MOST_FACTS, is_settled, receiver_of, tree_of
 
@@ -75,7 +76,7 @@ def _declared(type_: Type, expression: Expression, context: MethodContext) -> De
     """The node that is given, where its type says which one it is."""
     tree = tree_of(context)
     is_known = tree is not None and is_settled(expression, tree)
-    return carried(type_, Declared) if is_known else None
+    return declared_by(expression, type_) if is_known else None
 
 
 def _with_options(draft: DraftFacts, arguments: Arguments) -> DraftFacts:

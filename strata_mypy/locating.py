@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from mypy.nodes import AssignmentStmt, CallExpr, Context, Decorator, Expression, MemberExpr, MypyFile, NameExpr, SymbolNode
 
 from strata.rules.facts import Place
-from strata_mypy.carried import carried
 from strata_mypy.facts import Declared
+from strata_mypy.kept import declared_of
 from strata_mypy.statements import statements_in
 
 
@@ -46,7 +46,7 @@ class Locator:
         module, _, function = declared.origin.rpartition(".")
         if module != self._tree.fullname:
             return None
-        alike = [found for found in self._file.named(function) if carried(found.var.type, Declared) == declared]
+        alike = [found for found in self._file.named(function) if declared_of(found) == declared]
         above = [found for found in alike if found.line <= self._call.line]
         return next(reversed(above or alike), None)
 

@@ -9,7 +9,8 @@ from mypy.types import AnyType, Instance, Type, UnionType, get_proper_type
 from strata_mypy import names
 from strata_mypy.arguments import Arguments, backoff_of, function_name, text_of
 from strata_mypy.carried import carried, carrying
-from strata_mypy.facts import Declared, Mark, Marks, MarkWord
+from strata_mypy.facts import Mark, Marks, MarkWord
+from strata_mypy.kept import declared_by
 from strata_mypy.settled import is_applied_as_written
 
 MOST_MARKS = 200
@@ -34,7 +35,7 @@ def on_timeout(context: FunctionContext) -> Type:
 
 def when(context: FunctionContext) -> Type:
     arguments = Arguments(context)
-    target = target_of(arguments.type_of("to"))
+    target = target_of(arguments.expression_of("to"), arguments.type_of("to"))
     if target is None:
         return context.default_return_type
     return _laden(context, Mark(word="when", target=target, guard=_guard_name(arguments.expression_at(0))))
@@ -71,14 +72,15 @@ def marks_under(decorated: Type | None) -> tuple[Mark, ...] | None:
     return ()
 
 
-def target_of(type_: Type | None) -> str | None:
+def target_of(expression: Expression | None, type_: Type | None) -> str | None:
     """The name of a node that is given as a name or as the node itself."""
-    node = carried(type_, Declared)
+    node = None if expression is None else declared_by(expression, type_)
     return text_of(type_) if node is None else node.name
 
 
 def _route(word: MarkWord, context: FunctionContext) -> Type:
-    target = target_of(Arguments(context).type_at(0))
+    arguments = Arguments(context)
+    target = target_of(arguments.expression_at(0), arguments.type_at(0))
     return context.default_return_type if target is None else _laden(context, Mark(word=word, target=target))
 
 

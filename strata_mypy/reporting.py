@@ -11,9 +11,9 @@ from strata.rules import codes
 from strata.rules.facts import DraftFacts
 from strata.rules.problem import Problem
 from strata.rules.refusals import compile_problems
-from strata_mypy.carried import carried
 from strata_mypy.codes import error_code, mypy_name
 from strata_mypy.facts import Declared
+from strata_mypy.kept import declared_of
 from strata_mypy.locating import Locator, Spot
 from strata_mypy.loops import way_around
 
@@ -61,7 +61,7 @@ def _unlisted_nodes(draft: DraftFacts, call: Context, tree: MypyFile) -> Iterato
     for symbol in tree.names.values():
         node = symbol.node
         if isinstance(node, Decorator) and (node.func.fullname.rpartition(".")[0] != tree.fullname or node.line < call.line):
-            declared = carried(node.var.type, Declared)
+            declared = declared_of(node)
             if declared is not None:
                 yield declared.name
 

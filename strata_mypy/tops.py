@@ -13,6 +13,7 @@ from strata_mypy.arguments import Arguments, count, function_name, seconds, text
 from strata_mypy.carried import carried, carrying
 from strata_mypy.facts import Chosen, Compiled, Declared, NamedBranch, Top
 from strata_mypy.handlers import handler_faults
+from strata_mypy.kept import keeping
 from strata_mypy.marks import marks_under
 from strata_mypy.misplaced import misplaced_marks, second_top
 from strata_mypy.settled import is_applied_as_written
@@ -162,7 +163,7 @@ def _declared(context: FunctionContext | MethodContext, top: Top) -> Type:
         marks=marks,
         faults=(*faults, *second_top(name, top.word, None if below is None else below.top.word), *misplaced_marks(name, top.word, marks)),
     )
-    return carrying(made, declared, context)
+    return keeping(made, declared, context)
 
 
 def _has_state(made: Instance) -> bool:

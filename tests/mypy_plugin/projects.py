@@ -58,12 +58,13 @@ class Project:
         self._overrides = "a=1"
         self._thing = "Thing(msgspec.Struct)"
         self._is_rebound = False
+        self._looked_at = NODES[:2]
         self._pauses_inside = False
         self._child_is_durable = True
 
     def edit(self) -> None:
         step = self._steps[self._random.choice(NODES)]
-        match self._random.randrange(11):
+        match self._random.randrange(12):
             case 0 | 1 | 2:
                 step.marks = self._marks()
             case 3:
@@ -77,9 +78,11 @@ class Project:
             case 7:
                 self._pauses_inside, self._child_is_durable = self._random.random() < 0.5, self._random.random() < 0.7
             case 8:
-                self._thing = self._random.choice(["Thing(msgspec.Struct)", "Thing", "Thing(Exception)"])
+                self._looked_at = self._random.sample(NODES, 2)
             case 9:
                 self._is_rebound = not self._is_rebound
+            case 10:
+                self._thing = self._random.choice(["Thing(msgspec.Struct)", "Thing", "Thing(Exception)"])
             case _:
                 self._fields = self._random.sample(FIELDS, self._random.randrange(1, 4)) if self._random.random() < 0.8 else ["a: str = ''"]
                 self._overrides = self._random.choice(["a=1", "b=1", "a='x'"])
@@ -108,7 +111,13 @@ class Project:
     def _modules(self) -> dict[str, str]:
         thing = f"import msgspec\nclass {self._thing}:\n    pass\n"
         modules = {"__init__": "", "thing": thing, "state": self._state(), "child": self._child(), "flow": self._flow()}
+        modules["look"] = self._look()
         return modules | {f"s{module}": self._step_module(module) for module in range(STEP_MODULES)}
+
+    def _look(self) -> str:
+        """Where two nodes come together, mypy takes facts off one of them."""
+        imports = "".join(f"from pkg.s{self._steps[name].module} import {name}\n" for name in self._looked_at)
+        return f"{imports}for step in ({', '.join(self._looked_at)}): print(step.name)\n"
 
     def _state(self) -> str:
         fields = "".join(f"    {line}\n" for line in self._fields)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from doubtful import Order, chosen, made, mark, pausing, two, work
+from doubtful import Order, chosen, made, mark, one, pausing, two, work
 
 from strata import StateGraph, node, subgraph
 
@@ -40,7 +40,7 @@ StateGraph(Order).start(inside).compile(durable=False)
 # And a graph of this one, to show that it is looked at
 
 
-@node  # E: Node 'lonely' is isolated and unreachable from the entry point 'by_itself'. [strata-orphan]
+@node  # E: Node 'lonely' is isolated and unreachable from the entry point 'by_itself'. [strata-orphan] # E: from the entry point 'one'. [strata-orphan]
 def lonely(order: Order) -> Order:
     return order
 
@@ -51,3 +51,10 @@ def by_itself(order: Order) -> Order:
 
 
 StateGraph(Order).start(by_itself).nodes(lonely).validate()
+
+# What a loop goes over is itself still known, here and where it was made
+
+for step in (by_itself, lonely, one, two):
+    assert step.name
+StateGraph(Order).start(one).nodes(two).validate()  # E: Node 'two' is isolated and unreachable from the entry point 'one'. (declared in "doubtful.two") [strata-orphan]
+StateGraph(Order).start(one).nodes(lonely).validate()
