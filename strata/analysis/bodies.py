@@ -67,6 +67,7 @@ def event_wait_body(event_type: Value | None, arguments: Arguments) -> Body:
         word="wait_for_event",
         roles=(Role(UNKNOWN, takes=(STATE, "the payload")),),
         event_type=text(event_type),
+        names_payload=arguments.get("payload") is not None,
         timeout=seconds(arguments.get("timeout")),
     )
 

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from strata.analysis.annotations import is_state
 from strata.analysis.nodes import Body, Mark, Node
+from strata.analysis.payloads import payload_faults
 from strata.analysis.storing import field_faults
 from strata.analysis.values import Class, Function, Value
 from strata.rules.facts import (
@@ -82,6 +83,7 @@ def facts_of(draft: Draft) -> DraftFacts:
         metadata=draft.metadata,
         branch_metadata=draft.branch_metadata,
         doubled=tuple(NodeFacts(name=node.name, place=node.place) for node in draft.doubled),
+        payload_faults=tuple(payload_faults(draft.nodes.values())),
         state_faults=() if state is None else tuple(field_faults(state)),
         state_place=None if state is None else state.place,
     )

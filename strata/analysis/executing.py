@@ -95,7 +95,9 @@ class _Execution:
         match statement:
             case ast.If(test=test, body=body, orelse=otherwise):
                 if _is_for_checkers(test):
+                    bound_before = set(scope.names)
                     ended = self._run(body, scope)
+                    scope.for_checkers |= _bound_in(body) - bound_before
                     self._forget_all(_bound_in(otherwise), scope)  # what annotations mean is another than what they name
                     return ended
                 self._give_away(test, scope)

@@ -83,6 +83,8 @@ class Body(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     delay: float | None = None
     timeout: float | None = None
     """Of a wait for an event."""
+    names_payload: bool = False
+    """Whether the type of the payload is given by itself, and not by the function."""
 
     @property
     def is_event_wait(self) -> bool:

@@ -24,6 +24,8 @@ class Scope:
         self.body, self.around, self.is_class = body, around, is_class
         self.names: dict[str, Value] = {}
         self.rebound: set[str] = set()
+        self.for_checkers: set[str] = set()
+        """Those bound under `if TYPE_CHECKING:`."""
         self.bound_by_others: frozenset[str] = frozenset()
         self.is_tainted = False
         """Whether names may have come in that are not known, over those that are."""
@@ -61,6 +63,17 @@ class Scope:
         """What the name stands for when the body is done, if it never stood for anything else."""
         value = UNKNOWN if name in self.rebound else self.names.get(name, UNKNOWN)
         return value.found() if isinstance(value, Imported) else value
+
+    def is_for_checkers(self, name: str) -> bool:
+        """Whether a run surely does not find the name: only checkers do."""
+        scope: Scope | None = self
+        while scope is not None:
+            if scope.is_tainted or name in scope.bound_by_others:
+                return False
+            if name in scope.names:
+                return name in scope.for_checkers and name not in scope.rebound
+            scope = scope.around
+        return False
 
     def used_inside(self) -> set[str]:
         """The names that functions of this body use; they may be called at any time."""

@@ -149,6 +149,30 @@ DECORATED = {
         builder = StateGraph(Parcel).start(begin)
         graph = builder.compile()
     """,
+    "payloads that only checkers know": """
+        from typing import TYPE_CHECKING
+
+        if TYPE_CHECKING:
+            from shop.payments import Card, Payment
+
+        @wait_for_event("paid")
+        @edge("refunded")
+        def paid(state: Count, payment: "Payment") -> Count:
+            return state
+
+        @wait_for_event("refunded")
+        @edge("counted")
+        def refunded(state: Count, payment: "list[Card] | Payment | None") -> Count:
+            return state
+
+        @wait_for_event("counted")
+        @edge("end")
+        def counted(state: Count, number: "int") -> Count:
+            return state
+
+        builder = StateGraph(Count).start(paid).nodes(refunded, counted, end)
+        graph = builder.compile()
+    """,
     "a node that nothing leads to": """
         builder = StateGraph(Count).start(end).nodes(last)
         graph = builder.compile()

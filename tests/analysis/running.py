@@ -22,4 +22,4 @@ def known_as(name: str) -> Generator[ModuleType, None, None]:
 def run(file: Path, module: ModuleType) -> None:
     """Run the file's text in the module; whatever it raises comes out."""
     module.__file__ = str(file)  # where Python looks for the line of a class
-    exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), vars(module))  # noqa: S102 (a test's own text)
+    exec(compile(file.read_text(encoding="utf-8"), str(file), "exec", dont_inherit=True), vars(module))  # noqa: S102 (a test's own text)

@@ -10,8 +10,6 @@ from strata.rules import codes
 from tests.analysis.broken_graphs import DECORATED, FROM_DATA, module_of
 from tests.analysis.parity import assert_told_alike, by_compile
 
-# What only types show.
-OF_TYPES = {codes.PAYLOAD_TYPE}
 # What Python refuses before there is a graph, and what nothing but source shows: test_refused_functions.py has them.
 OF_SOURCE = {
     codes.WRONG_FUNCTION,
@@ -38,4 +36,4 @@ def test_the_corpus_has_every_code_that_compile_knows(tmp_path: Path) -> None:
     for case in (*DECORATED, *FROM_DATA):
         module.write_text(module_of(case), encoding="utf-8")
         seen |= {problem.code for problem in by_compile(module)}
-    assert {value for name, value in vars(codes).items() if name.isupper()} - seen == OF_TYPES | OF_SOURCE
+    assert {value for name, value in vars(codes).items() if name.isupper()} - seen == OF_SOURCE
