@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import is_dataclass
 from typing import Any, Literal, TypeAlias
@@ -91,15 +91,17 @@ def _field(parameter: ToolParameter) -> Any:
     name = None if parameter.json_name == parameter.name else parameter.json_name
     if default is msgspec.NODEFAULT:
         return msgspec.field(name=name)
-    return msgspec.field(default_factory=_factory_of(default), name=name)
-
-
-def _factory_of(default: Any) -> Callable[[], Any]:
     if isinstance(default, type(msgspec.field())):
-        return (lambda: default.default) if default.default_factory is msgspec.NODEFAULT else default.default_factory
+        return _renamed(default, name)
     if _may_change(default):
-        return lambda: deepcopy(default)
-    return lambda: default  # as it is: it may be an object that is known by its identity
+        return msgspec.field(default_factory=lambda: deepcopy(default), name=name)
+    return msgspec.field(default=default, name=name)
+
+
+def _renamed(field: Any, name: str | None) -> Any:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return msgspec.field(default_factory=field.default_factory, name=name)
+    return msgspec.field(name=name) if field.default is msgspec.NODEFAULT else msgspec.field(default=field.default, name=name)
 
 
 def _may_change(default: object) -> bool:

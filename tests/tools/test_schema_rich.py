@@ -281,8 +281,9 @@ def tool(a: Pairs, b: Both[Count], c: Page[str], d: Annotated[Count, "of them"] 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 has no `type X = ...`")
 def test_the_aliases_and_type_parameters_of_newer_pythons_are_read(tmp_path: pathlib.Path) -> None:
-    module = imported(ALIASES, tmp_path)
-    assert input_schema(signature_of(module.tool))["properties"] == {
+    with imported(ALIASES, tmp_path) as module:
+        properties = input_schema(signature_of(module.tool))["properties"]
+    assert properties == {
         "a": {"type": "array", "items": {"type": "array", "minItems": 2, "prefixItems": [text(), whole()], "maxItems": 2}},
         "b": {"type": "object", "additionalProperties": whole(minimum=0, description="how many")},
         "c": {
