@@ -117,8 +117,8 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 def _keys_of(value: object) -> list[Any]:
     match value:
         case dict():
-            return list(cast("dict[Any, Any]", value))
+            return list(cast("dict[object, object]", value))
         case list():
-            return list(range(len(cast("list[Any]", value))))
+            return list(range(len(cast("list[object]", value))))
         case _:
             return []
