@@ -548,7 +548,7 @@ class ToolUnresolved(ToolInvalid):
 
 
 class ToolWarning(UserWarning):
-    """A tool that works here and not everywhere: a provider would refuse its name, or see another."""
+    """A tool that works, and not as it looks: providers know it by another name, or its docstring speaks of what it does not have."""
 
 
 class DuplicateTool(ToolError):

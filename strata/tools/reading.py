@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature, isasyncgenfunction, isclass, isgeneratorfunction
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from strata.errors import ToolInvalid, ToolUnresolved
+from strata.errors import ToolInvalid, ToolUnresolved, ToolWarning
 from strata.graph.annotations import Annotations
 from strata.graph.context import Context
 from strata.graph.functions import is_async_function, layers_of, name_of
 from strata.graph.parameters import is_context, parameters_of
 from strata.graph.parameters import signature_of as written_signature
+from strata.graph.state import did_you_mean
 from strata.graph.texts import is_text
 from strata.tools.context import ToolContext
 from strata.tools.docstrings import read_docstring
@@ -43,6 +45,7 @@ def signature_of(
     Raises:
         ToolUnresolved: an annotation names what is not found.
         ToolInvalid: it is otherwise no tool; the text says where, and what to do.
+        ToolWarning: its docstring speaks of a parameter that it does not have.
     """
     layers = tuple(layers_of(fn))
     declared = _Declared(fn, layers, place or _place_of(layers), name)
@@ -53,6 +56,7 @@ def signature_of(
     if len(contexts) > 1:
         raise declared.invalid(f"its parameters '{contexts[0]}' and '{contexts[1]}' are both annotated as the context: one is enough")
     docstring = read_docstring(_docstring_of(layers))
+    declared.warn_of_lost_text(docstring.parameters)
     return ToolSignature(
         name=declared.name,
         description=declared.description(description, docstring.description),
@@ -132,6 +136,14 @@ class _Declared(NamedTuple):
             raise self.invalid("it has no description for the model: write a docstring, or give description=")
         return own if given is None else given
 
+    def warn_of_lost_text(self, said: Iterable[str]) -> None:
+        """A name that is written wrong in the docstring would lose its text without a word."""
+        known = tuple(dict.fromkeys(name for layer in self.layers for name in _parameter_names(layer)))
+        for name in said:
+            if name not in known:
+                text = f"tool '{self.name}': its docstring speaks of a parameter '{name}' that it does not have{did_you_mean(name, known)}"
+                warnings.warn(f"{self.place}: {text}", ToolWarning, stacklevel=3)
+
     def argument(self, parameter: Parameter, read: Annotations, said: str | None) -> ToolParameter:
         if parameter.annotation is Parameter.empty:
             raise self.invalid(
@@ -157,6 +169,12 @@ class _Declared(NamedTuple):
             ) from error
         except Exception as error:
             raise ToolInvalid(f"{where} cannot be read: {type(error).__name__}: {error}", place=self.place) from error
+
+
+def _parameter_names(layer: Any) -> tuple[str, ...]:
+    """Of one that is written in Python: those that a partial fills are among them."""
+    code = getattr(layer, "__code__", None)
+    return () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def _looks_like_a_wrapper(parameters: tuple[Parameter, ...]) -> bool:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Optional, ParamSpec, TypeVar
 
 import pytest
 
-from strata import Context, ToolInvalid, ToolUnresolved
+from strata import Context, ToolInvalid, ToolUnresolved, ToolWarning
 from strata.tools import ToolContext, input_schema, signature_of
 from tests.tools import hidden_names
 
@@ -38,6 +38,10 @@ def refused(tool: Callable[..., Any], **options: Any) -> str:
         signature_of(tool, **options)
     assert str(raised.value).startswith(f"{raised.value.place}: ")
     return str(raised.value).removeprefix(f"{raised.value.place}: ")
+
+
+def signature_place(tool: Callable[..., Any]) -> str:
+    return f"{__file__}:{tool.__code__.co_firstlineno}"
 
 
 def test_tool_01_postponed_annotations_are_read() -> None:
@@ -137,6 +141,34 @@ def test_tool_05_what_a_tool_gives_never_decides_whether_it_is_one() -> None:
         (False, False, None),
     ]
     assert isasyncgenfunction(more)
+
+
+def test_tool_08_text_about_a_parameter_that_is_none_is_not_lost_in_silence() -> None:
+    def refund(order_id: str, ctx: ToolContext) -> None:
+        """Refund it.
+
+        Args:
+            ordr_id: its number.
+            ctx: of the call.
+        """
+
+    with pytest.warns(ToolWarning) as warned:
+        signature_of(refund)
+    assert [str(one.message) for one in warned] == [
+        f"{signature_place(refund)}: tool 'refund': its docstring speaks of a parameter 'ordr_id' that it does not have: did you mean 'order_id'?"
+    ]
+
+
+def test_what_a_partial_fills_may_be_spoken_of() -> None:
+    def tool(base: str, a: int) -> None:
+        """Takes it.
+
+        Args:
+            base: where.
+            a: what.
+        """
+
+    assert signature_of(functools.partial(tool, "there")).parameters[0].description == "what."
 
 
 def test_tool_09_what_is_given_goes_before_what_is_written() -> None:
