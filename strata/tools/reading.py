@@ -130,11 +130,12 @@ class _Declared(NamedTuple):
                 pass
 
     def description(self, given: str | None, own: str) -> str:
-        if given is not None and not is_text(given):
-            raise self.invalid(f"its description is text that UTF-8 can encode, not {given!r}")
+        found = own if given is None else given
+        if not is_text(found):
+            raise self.invalid(f"its description is text that UTF-8 can encode, not {found!r}")
         if given is None and not own:
             raise self.invalid("it has no description for the model: write a docstring, or give description=")
-        return own if given is None else given
+        return found
 
     def warn_of_lost_text(self, said: Iterable[str]) -> None:
         """A name that is written wrong in the docstring would lose its text without a word."""

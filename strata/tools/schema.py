@@ -53,16 +53,18 @@ def input_schema(signature: ToolSignature, flavor: Flavor = "json") -> Schema:
     """The JSON Schema of the arguments: always a plain object with `properties` and `required`.
 
     Raises:
-        ToolInvalid: a type cannot be read from JSON, or, in the `strata` flavor, has no twin in Rust.
+        ToolInvalid: a type cannot be read from JSON, what is said of it is none, or, in the `strata` flavor, it has no twin in Rust.
     """
     arguments_type(signature)  # refuses what msgspec could not decode
-    arguments = arguments_of(signature)
-    if flavor == "json":
-        return rich_schema(arguments)
     try:
-        return rust_schema(arguments)
+        arguments = arguments_of(signature)
+        schema = rich_schema(arguments) if flavor == "json" else rust_schema(arguments)
+        canonical_json(schema)
     except NoRustTwin as error:
         raise _invalid(signature, f"its argument '{error.path}' has no schema in Rust: {error.reason}") from error
+    except TypeError as error:  # half a surrogate pair in a text, NaN among the examples
+        raise _invalid(signature, f"its schema is no JSON: {error}") from error
+    return schema
 
 
 def manifest_entry(signature: ToolSignature, *, flavor: Flavor = "json") -> Schema:

@@ -490,6 +490,25 @@ def test_what_cannot_be_read_from_json_is_refused_with_its_place_and_what_to_do(
         assert says in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Annotated[int, "half a pair: \ud800"],
+        Annotated[int, Meta(examples=[float("nan")])],
+        Annotated[int, Meta(extra_json_schema={"x-of": object()})],
+        Literal["\ud800"],
+    ],
+    ids=["text", "example", "keyword", "choice"],
+)
+def test_what_is_said_of_a_value_and_is_no_json_is_refused(annotation: Any) -> None:
+    def tool(it: Any) -> None:
+        """Takes it."""
+
+    tool.__annotations__["it"] = annotation
+    with pytest.raises(ToolInvalid, match=r"tool 'tool': its (schema is no JSON|parameters cannot be read from JSON): "):
+        input_schema(signature_of(tool))
+
+
 def test_all_arguments_that_cannot_be_read_are_told_at_once() -> None:
     def tool(a: pathlib.Path, b: int, c: complex) -> None:
         """Takes them."""
