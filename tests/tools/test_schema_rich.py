@@ -505,7 +505,7 @@ def test_what_is_said_of_a_value_and_is_no_json_is_refused(annotation: Any) -> N
         """Takes it."""
 
     tool.__annotations__["it"] = annotation
-    with pytest.raises(ToolInvalid, match=r"tool 'tool': its (schema is no JSON|parameters cannot be read from JSON): "):
+    with pytest.raises(ToolInvalid, match=r"tool 'tool': its (schema is no JSON|parameters cannot be read from JSON|argument 'it'): "):
         input_schema(signature_of(tool))
 
 
