@@ -18,11 +18,11 @@ Approve: TypeAlias = bool | Callable[[Mapping[str, Any]], bool]
 """Whether a call needs approval: always, never, or what a function says of the arguments, which it gets by their names."""
 
 
-def needs_approval(tool: str, approve: Approve, arguments: msgspec.Struct) -> bool:
+def needs_approval(tool: str, approve: Approve, arguments: Mapping[str, Any]) -> bool:
     """Raises what the predicate raises, and TypeError where its answer is no bool: then the call fails, and is not made."""
     if isinstance(approve, bool):
         return approve
-    return yes_or_no(approve(msgspec.structs.asdict(arguments)), f"the approve= of tool '{tool}'")
+    return yes_or_no(approve(arguments), f"the approve= of tool '{tool}'")
 
 
 async def approved(tool: str, arguments: msgspec.Struct, context: ToolContext | None, run: Callable[[], Awaitable[str]]) -> str:

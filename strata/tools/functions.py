@@ -9,9 +9,6 @@ from functools import partial
 from inspect import Parameter
 from typing import Any, Literal, TypeAlias
 
-import msgspec
-from msgspec.structs import astuple
-
 from strata.errors import ToolCallDenied
 from strata.graph.parameters import POSITIONAL
 from strata.graph.parameters import signature_of as written_signature
@@ -24,9 +21,13 @@ Manner: TypeAlias = Literal["async", "inline", "thread"]
 
 
 class ToolFunction:
-    """How to call `fn` with the arguments of a call, and with its context where it asks for one; `takes_node`: with the node's own."""
+    """How to call `fn` with the arguments of a call, and with its context where it asks for one; `takes_node`: with the node's own.
 
-    __slots__ = ("_context", "_fn", "_is_plain", "_manner", "_names", "_takes_node", "_tool", "_yields")
+    Attributes:
+        plain: the function itself, where it is async and takes the arguments and nothing else, in their order.
+    """
+
+    __slots__ = ("_context", "_fn", "_manner", "_names", "_takes_node", "_tool", "_yields", "plain")
 
     def __init__(self, fn: Callable[..., Any], signature: ToolSignature, *, takes_node: bool, inline: bool) -> None:
         self._tool = signature.name
@@ -36,17 +37,12 @@ class ToolFunction:
         self._context = None if signature.context is None else written_signature(fn).parameters[signature.context]
         self._takes_node = takes_node
         self._manner: Manner = "async" if signature.is_async else "inline" if inline else "thread"
-        self._is_plain = inspect.iscoroutinefunction(fn) and self._context is None and _takes_in_order(fn, self._names)
+        is_plain = inspect.iscoroutinefunction(fn) and self._context is None and _takes_in_order(fn, self._names)
+        self.plain: Callable[..., Awaitable[Any]] | None = fn if is_plain else None
 
-    def call(self, arguments: msgspec.Struct, context: ToolContext | None) -> Awaitable[Any]:
-        """What the function gives, or raises."""
-        if self._is_plain:  # most functions: spared a dict, a partial and a coroutine
-            work: Awaitable[Any] = self._fn(*astuple(arguments))
-            return work
-        return self._call_by_name(arguments, context)
-
-    async def _call_by_name(self, arguments: msgspec.Struct, context: ToolContext | None) -> Any:
-        keywords = self._keywords(arguments, context)
+    async def call(self, values: tuple[Any, ...], context: ToolContext | None) -> Any:
+        """What the function gives, or raises; `values` are the arguments in the order of the parameters."""
+        keywords = self._keywords(values, context)
         if self._yields:
             return await self._gathered(keywords, context or ToolContext())
         result = await self._called(partial(self._fn, **keywords), context)
@@ -66,8 +62,8 @@ class ToolFunction:
                 site = site_of(context)
                 return await (_on_spare_thread(call) if site is None else site.threads.call(site.node, call))
 
-    def _keywords(self, arguments: msgspec.Struct, context: ToolContext | None) -> dict[str, Any]:
-        keywords: dict[str, Any] = dict(zip(self._names, astuple(arguments), strict=True))
+    def _keywords(self, values: tuple[Any, ...], context: ToolContext | None) -> dict[str, Any]:
+        keywords: dict[str, Any] = dict(zip(self._names, values, strict=True))
         if self._context is not None:
             self._give_context(self._context, context or ToolContext(), keywords)
         return keywords

@@ -219,6 +219,18 @@ async def test_tool_18_arguments_that_broke_off_never_run_the_tool() -> None:
     assert order.refunds == []
 
 
+async def test_a_default_may_be_of_another_type_than_the_argument() -> None:
+    @strata_tool(inline=True)
+    def page(number: int = None) -> str:  # type: ignore[assignment]  # noqa: RUF013  # pyright: ignore[reportArgumentType]
+        """Turns to a page."""
+        return str(number)
+
+    tools = ToolRegistry([page])
+    assert [await tools.dispatch("page", arguments) for arguments in ("{}", '{"number":3}', '{"number":null}')] == ["None", "3", "None"]
+    with pytest.raises(ToolArgumentParseFailure, match="argument 'number' must be an integer"):
+        await tools.dispatch("page", f'{{"number":{2**64}}}')
+
+
 async def test_a_keyword_of_python_is_an_argument_too() -> None:
     @strata_tool(inline=True)
     def sort(class_: str, *, from_: int = 0) -> str:
