@@ -74,7 +74,7 @@ def marks_under(decorated: Type | None) -> tuple[Mark, ...] | None:
 
 def target_of(expression: Expression | None, type_: Type | None) -> str | None:
     """The name of a node that is given as a name or as the node itself."""
-    node = None if expression is None else declared_by(expression, type_)
+    node = declared_by(expression, type_)
     return text_of(type_) if node is None else node.name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mypy.checker import TypeChecker
 from mypy.nodes import ARG_STAR, Decorator
 from mypy.plugin import CheckerPluginInterface, FunctionContext, MethodContext
-from mypy.types import AnyType, Instance, Type, TypeOfAny, UninhabitedType, get_proper_type
+from mypy.types import Instance, Type, UninhabitedType, get_proper_type
 
 from strata.rules.facts import JoinFacts, JoinPolicy
 from strata_mypy import names
@@ -13,7 +13,7 @@ from strata_mypy.arguments import Arguments, count, function_name, seconds, text
 from strata_mypy.carried import carried, carrying
 from strata_mypy.facts import Chosen, Compiled, Declared, NamedBranch, Top
 from strata_mypy.handlers import handler_faults
-from strata_mypy.kept import keeping
+from strata_mypy.kept import declared_by, keeping
 from strata_mypy.marks import marks_under
 from strata_mypy.misplaced import misplaced_marks, second_top
 from strata_mypy.settled import is_applied_as_written
@@ -147,15 +147,13 @@ def _declared(context: FunctionContext | MethodContext, top: Top) -> Type:
     if not isinstance(made, Instance) or not made.type.has_base(names.NODE) or not _has_state(made):
         return context.default_return_type
     arguments = Arguments(context)
-    below = carried(arguments.type_at(0), Declared)
+    below = declared_by(arguments.expression_at(0), arguments.type_at(0))
     marks = marks_under(arguments.type_at(0)) if below is None else below.marks
     function = _function(context, arguments)
     if marks is None or (function is None and top.name is None):
         return context.default_return_type
     name = top.name if top.name is not None else function or ""
     faults = handler_faults(name, made, context.api, inline=top.inline) if top.word == "node" else ()
-    if faults:
-        made = _of_any_function(made)
     declared = Declared(
         name=name,
         origin=f"{_module(context.api)}.{function}",
@@ -169,12 +167,6 @@ def _declared(context: FunctionContext | MethodContext, top: Top) -> Type:
 def _has_state(made: Instance) -> bool:
     """Whether this is the alternative that fits: mypy asks for all of an overloaded decorator."""
     return not isinstance(get_proper_type(made.args[0]), UninhabitedType)
-
-
-def _of_any_function(made: Instance) -> Instance:
-    """The same node as far as graphs ask: what is wrong with its function is told once, by the graph that lists it."""
-    arguments = [made.args[0], AnyType(TypeOfAny.from_error), *made.args[2:]]
-    return made.copy_modified(args=arguments)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _function(context: FunctionContext | MethodContext, arguments: Arguments) -> str | None:
