@@ -108,7 +108,7 @@ class _Reading:
     def field(self, name: str, annotation: Any, default: Any, factory: Any, *, is_required: bool | None = None, said: str | None = None) -> Field:
         """A field with neither a default nor the factory of one is required, where nothing is said about that."""
         kind = self.kind(annotation, said)
-        has_default = default is not msgspec.NODEFAULT or factory is not msgspec.NODEFAULT
+        has_default = any(given is not msgspec.NODEFAULT for given in (default, factory))
         if default is None:  # absent and null are the same then, and a model need not choose (strata-tools.md 3.5)
             kind = without_null(kind)
         return Field(
