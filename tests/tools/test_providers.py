@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 import pytest
@@ -125,6 +125,7 @@ class Line(msgspec.Struct):
 
 class Round(msgspec.Struct, tag=True):
     size: int = 1
+    unit: Literal["cm"] | None = None
 
 
 class Square(msgspec.Struct, tag=True):
@@ -146,6 +147,7 @@ def order(
     limit: int | None = 5,
     anything: Any = 5,
     tags: list[str] | None = None,
+    only: Literal["now"] | None = None,
 ) -> str:
     """Orders."""
     return ""
@@ -165,6 +167,8 @@ ORDER = input_schema(signature_of(order))
             '{"number":"a","by_day":{"mo":{"sku":"s"},"tu":{"sku":"t"}}}',
         ),
         ('{"shape":{"type":"Round","size":null}}', '{"shape":{"type":"Round"}}'),
+        ('{"shape":{"type":"Round","size":null,"unit":null}}', '{"shape":{"type":"Round"}}'),
+        ('{"only":null}', "{}"),
         ('{"tree":{"inside":[{"label":null,"inside":null}]}}', '{"tree":{"inside":[{}]}}'),
         ('{"pair":[{"sku":"s","note":null},1]}', '{"pair":[{"sku":"s"},1]}'),
         (' {"number" : "a" , "lines" : null } \n', '{"number":"a"}'),

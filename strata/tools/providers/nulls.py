@@ -70,13 +70,12 @@ def _freed_array(items: Sequence[msgspec.Raw], schema: Schema, named: Mapping[st
 def _shape_for(fields: Mapping[str, msgspec.Raw], schema: Schema, named: Mapping[str, Schema]) -> Schema:
     """Which of several objects it is: that whose tag it has."""
     objects = [option for option in _options(schema, named) if option.get("type") == "object"]
-    fitting = (option for option in objects if all(_has_tag(fields, name, said) for name, said in option.get("properties", NO_SCHEMA).items()))
-    return next(fitting, NO_SCHEMA)
+    return next((option for option in objects if all(_has_tag(fields, option, name) for name in option.get("required", ()))), NO_SCHEMA)
 
 
-def _has_tag(fields: Mapping[str, msgspec.Raw], name: str, said: Schema) -> bool:
-    """Whether the field is as it must be, if there is but one value that it may have."""
-    values: Collection[object] = said.get("enum", ())
+def _has_tag(fields: Mapping[str, msgspec.Raw], option: Schema, name: str) -> bool:
+    """Whether the field, which is required, is as it must be, if there is but one value that it may have."""
+    values: Collection[object] = option.get("properties", NO_SCHEMA).get(name, NO_SCHEMA).get("enum", ())
     return len(values) != 1 or name not in fields or msgspec.json.decode(fields[name]) in values
 
 
