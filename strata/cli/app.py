@@ -67,6 +67,7 @@ def strata() -> App:
     thread.command("strata.cli.thread_end:thread_end", name="end", help="End a thread for good.")
 
     tools = App(name="tools", help="Functions that models may call.")
+    tools.command("strata.cli.tools_generate:tools_generate", name="generate", help="Make schemas and typed calls of tools, from their source.")
     tools.command("strata.cli.tools_serve:tools_serve", name="serve", help="Serve tools over the Model Context Protocol.")
 
     mcp = App(name="mcp", help="Graphs as tools of models.")

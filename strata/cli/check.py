@@ -9,10 +9,9 @@ from cyclopts import Parameter
 
 from strata.analysis.checking import Report, check
 from strata.cli import check_formats, terminal
-from strata.cli.faults import CannotDo
 from strata.cli.parameters import AsJson
+from strata.cli.sources import count, project_settings, require_sources
 from strata.project.files import files_in
-from strata.project.settings import Settings, SettingsWrong, settings_for
 
 Format = Annotated[
     Literal["text", "json", "github", "sarif"],
@@ -46,18 +45,10 @@ def check_sources(
 
 
 def _report(paths: list[Path]) -> Report:
-    if missing := next((path for path in paths if not path.exists()), None):
-        raise CannotDo(f"there is no '{missing}'", hint="name Python files, and folders of them")
-    settings = _settings()
+    require_sources(paths)
+    settings = project_settings()
     files = files_in(paths, settings.exclude, settings.folder)
     return check(files, Path.cwd(), disable=settings.disable)
-
-
-def _settings() -> Settings:
-    try:
-        return settings_for(Path.cwd())
-    except SettingsWrong as error:
-        raise CannotDo(error.text, hint=error.hint) from error
 
 
 def _show(report: Report) -> None:
@@ -68,8 +59,4 @@ def _show(report: Report) -> None:
         terminal.complain(f"{check_formats.place_of(file)}: {file.reason}")
     errors = sum(problem.severity == "error" for problem in report.problems)
     warnings = len(report.problems) - errors
-    terminal.show(f"{_count(report.files, 'file')}: {_count(errors, 'error')}, {_count(warnings, 'warning')}")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    terminal.show(f"{count(report.files, 'file')}: {count(errors, 'error')}, {count(warnings, 'warning')}")

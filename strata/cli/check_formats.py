@@ -40,7 +40,7 @@ def checked(report: Report) -> Checked:
     return Checked(
         ok=not report.has_errors and not report.unreadable,
         files=report.files,
-        problems=[_fault(problem) for problem in report.problems],
+        problems=[source_fault(problem) for problem in report.problems],
         unreadable=report.unreadable,
     )
 
@@ -83,7 +83,8 @@ def place_of(file: Unreadable) -> str:
     return file.file if file.line is None else f"{file.file}:{file.line}:{file.column or 1}"
 
 
-def _fault(problem: Problem) -> SourceFault:
+def source_fault(problem: Problem) -> SourceFault:
+    """As programs are told it."""
     place = problem.place
     return SourceFault(
         code=problem.code,

@@ -11,7 +11,6 @@ from strata.codegen.finding import Sources
 from strata.codegen.interpreter import Interpreter
 from strata.codegen.modules import Modules
 from strata.codegen.reading import SourceTool, ToolReader
-from strata.project.collecting import without_collecting
 from strata.project.texts import Unreadable
 from strata.rules import codes
 from strata.rules.problem import Problem
@@ -22,12 +21,14 @@ class Catalogue:
     """What was read.
 
     Attributes:
+        interpreter: what else is asked of the same sources.
         tools: in the order of their files and lines; those that have errors are missing.
         problems: errors and warnings, in the same order, each once.
         unreadable: the files that could not be read.
         files: how many were looked at.
     """
 
+    interpreter: Interpreter
     tools: tuple[SourceTool, ...]
     problems: tuple[Problem, ...]
     unreadable: tuple[Unreadable, ...]
@@ -40,18 +41,14 @@ class Catalogue:
 
 def catalogue(sources: Sources, *, shown_from: Path, trusted: Collection[str] = (), disable: Collection[str] = ()) -> Catalogue:
     """The tools of these sources. None of them is imported; `trusted` are packages that may be."""
-    with without_collecting():
-        return _read(sources, shown_from, trusted, disable)
-
-
-def _read(sources: Sources, shown_from: Path, trusted: Collection[str], disable: Collection[str]) -> Catalogue:
     modules = Modules(sources.roots, shown_from)
-    reader = ToolReader(Interpreter(modules, trusted))
+    interpreter = Interpreter(modules, trusted)
+    reader = ToolReader(interpreter)
     read = [modules.module(name) for name in sources.declaring]
     tools = [tool for module in read if module is not None for tool in reader.tools_of(module)]
     faults = [*reader.faults, *_duplicates(tools)]
     unreadable = tuple(dict.fromkeys((*sources.unreadable, *modules.unreadable)))
-    return Catalogue(tuple(tools), _problems(faults, disable), unreadable, sources.files)
+    return Catalogue(interpreter, tuple(tools), _problems(faults, disable), unreadable, sources.files)
 
 
 def _duplicates(tools: Sequence[SourceTool]) -> Iterable[Fault]:
@@ -64,5 +61,6 @@ def _duplicates(tools: Sequence[SourceTool]) -> Iterable[Fault]:
 
 
 def _problems(faults: Iterable[Fault], disable: Collection[str]) -> tuple[Problem, ...]:
-    problems = dict.fromkeys(fault.problem() for fault in faults if fault.code not in disable)
+    """Errors are told whatever is disabled: a tool is missing for each."""
+    problems = dict.fromkeys(fault.problem() for fault in faults if fault.severity == "error" or fault.code not in disable)
     return tuple(sorted(problems, key=lambda problem: ("", 0) if problem.place is None else (problem.place.file, problem.place.line)))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import types
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, InitVar, dataclass, is_dataclass, replace
+from dataclasses import KW_ONLY, InitVar, dataclass, replace
 from typing import Any, ClassVar, Final, Generic, cast, get_origin
 
 import libcst as cst
 import msgspec
-from typing_extensions import is_typeddict
 
 from strata.codegen.class_bodies import Member, Part, body_of, name_of
 from strata.codegen.class_headers import Evaluates, Headers, kind_of
@@ -19,6 +18,7 @@ from strata.codegen.faults import Fault, NotRead, each, not_read, tried
 from strata.codegen.origins import Kind, Origin, Origins
 from strata.codegen.stubs import as_compiled
 from strata.codegen.values import Frame, Hidden, ModuleRef, Opaque, SourceFunction
+from strata.graph.meanings import has_fields
 
 _CONSTRUCTING: Final = ("__new__", "__init__", "__post_init__", "__attrs_pre_init__", "__attrs_post_init__")
 _MAKING_MEMBERS: Final = ("__new__", "__init__", "_generate_next_value_")
@@ -96,7 +96,7 @@ class Classes:
         """
         lineage = [origin for _, origin in self._origins.lineage(cls)]
         name = lineage[0].node.name.value
-        if _has_fields(get_origin(cls) or cls):
+        if has_fields(get_origin(cls) or cls):
             if running := [method for method in _CONSTRUCTING for origin in lineage if method in origin.body.methods]:
                 raise not_read(f"'{name}' is made by its own '{running[0]}', which is not run", frame.module, node)
             return cls(*args, **kwargs)
@@ -130,7 +130,7 @@ class Classes:
             bases = (*bases, cast("Any", Generic)[tuple(variables.values())])
         cls: type[Any] = tried(lambda: _decorated(types.new_class(node.name.value, bases, options, execute), decorators), node, frame.module)
         self._origins.add(cls, origin)
-        if _has_fields(cls):
+        if has_fields(cls):
             self._unfinished.append((cls, annotations))
         return cls
 
@@ -246,8 +246,3 @@ def _annotations_of(bases: Iterable[Any]) -> dict[str, Any]:
     for base in bases:
         found |= getattr(get_origin(base) or base, "__annotations__", {})
     return found
-
-
-def _has_fields(cls: Any) -> bool:
-    """Whether a schema looks into the class: enums have members instead, and plain classes nothing."""
-    return any(hasattr(cls, mark) for mark in ("__struct_fields__", "__attrs_attrs__", "_fields")) or is_dataclass(cls) or is_typeddict(cls)

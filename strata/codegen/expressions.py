@@ -90,7 +90,7 @@ class Expressions:
     def head(self, node: cst.BaseExpression, frame: Frame) -> Any:
         """What an annotation begins with, through `Annotated`: `ClassVar` of `ClassVar[int]`; None where that cannot be told."""
         if (text := text_of(node)) is not None:
-            quoted = _expression(text)
+            quoted = expression_in(text)
             return None if quoted is None else self.head(quoted, frame.postponed())
         frame = frame.as_annotation()
         try:
@@ -172,7 +172,7 @@ class Expressions:
         return tried(lambda: _BINARY[type(sign)](left, right), node, frame.module)
 
     def _quoted(self, text: str, node: cst.BaseExpression, frame: Frame) -> Any:
-        quoted = _expression(text)
+        quoted = expression_in(text)
         if quoted is None:
             raise not_read(f"{text!r} is no annotation", frame.module, node)
         try:
@@ -293,17 +293,23 @@ class Expressions:
         args, kwargs = self._arguments(node, frame)
         if is_rebuilt:
             return tried(lambda: self._classes.instance(fn, args, kwargs, node, frame), node, frame.module)
-        if isinstance(kwargs.get("default_factory"), Opaque):
-            kwargs["default_factory"] = factory_unknown
         return tried(lambda: fn(*args, **kwargs), node, frame.module)
 
     def _arguments(self, node: cst.Call, frame: Frame) -> tuple[list[Any], dict[str, Any]]:
         if any(argument.star for argument in node.args):
             raise self._not_evaluated(node, frame)
-        values = each(node.args, lambda argument: self.value(argument.value, frame))
+        values = each(node.args, lambda argument: self._given(argument, frame))
         args = [value for argument, value in zip(node.args, values, strict=True) if argument.keyword is None]
         kwargs = {argument.keyword.value: value for argument, value in zip(node.args, values, strict=True) if argument.keyword is not None}
         return args, kwargs
+
+    def _given(self, argument: cst.Arg, frame: Frame) -> Any:
+        if argument.keyword is None or argument.keyword.value != "default_factory":
+            return self.value(argument.value, frame)
+        if isinstance(argument.value, cst.Subscript):  # of `list["Item"]`, what is made does not depend on what stands in it
+            return self._plain(argument.value.value, frame)
+        factory = self.value(argument.value, frame)
+        return factory_unknown if isinstance(factory, Opaque) else factory
 
     def _decorator(self, decorator: ToolDecorator, node: cst.Call, frame: Frame) -> ToolDecorator | CalledTool:
         """`strata_tool("name", ...)`. Of the options that say how a tool is called no schema says anything."""
@@ -335,7 +341,8 @@ def text_of(node: cst.BaseExpression) -> str | None:
     return None
 
 
-def _expression(text: str) -> cst.BaseExpression | None:
+def expression_in(text: str) -> cst.BaseExpression | None:
+    """The expression that a text is; None where it is none."""
     tree = tree_of(text, text)  # first: of what is nested too deep, libcst ends the process
     if isinstance(tree, Unreadable) or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
         return None

@@ -14,6 +14,7 @@ from strata.codegen.bindings import Assigned, Binding
 from strata.codegen.classes import Classes
 from strata.codegen.expressions import Expressions
 from strata.codegen.faults import Fault, not_read
+from strata.codegen.homes import Homes
 from strata.codegen.modules import Modules, SourceModule
 from strata.codegen.names import Names
 from strata.codegen.values import Frame
@@ -31,6 +32,7 @@ class Interpreter:
 
     def __init__(self, modules: Modules, trusted: Collection[str] = ()) -> None:
         self._names = Names(modules, trusted, self._make)
+        self.homes = Homes(modules, self._names)
         self._classes = Classes(self, trusted)
         self._expressions = Expressions(self._names, self._classes, trusted)
 

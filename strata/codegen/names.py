@@ -52,7 +52,7 @@ class Names:
                 return self._shown(names[name], name, node, frame)
         binding = frame.module.bindings.of(name, before=frame.before)
         for star in frame.module.bindings.stars_after(binding, before=frame.before):
-            if name in self._given_by(star, frame.module):
+            if self.gives(star, name, frame.module):
                 self._for_checkers(star, name, node, frame)
                 return self.member(star.module, name, star.node, frame.module)
         if binding is not None:
@@ -80,7 +80,7 @@ class Names:
         if may_import(module, self._trusted):
             return self._real_member(module, name, node, importer)
         source = self._modules.module(module)
-        if source is not None and self._binds(source, name):
+        if source is not None and self.binds(source, name):
             return self.lookup(name, node, Frame(source))
         if self._modules.has(f"{module}.{name}"):
             return ModuleRef(f"{module}.{name}")
@@ -89,10 +89,13 @@ class Names:
         text = f"module '{module}' has no '{name}'" if source is None or not source.bindings.makes_names else f"'{name}' is made by '{module}'"
         raise NotThere(Fault(code=codes.TOOL_UNRESOLVED, text=text, module=importer, node=node))
 
-    def _binds(self, source: SourceModule, name: str) -> bool:
-        if source.bindings.of(name, before=None) is not None:
-            return True
-        return any(name in self._given_by(star, source) for star in source.bindings.stars)
+    def binds(self, source: SourceModule, name: str) -> bool:
+        """Whether a module has a name, by a star if need be."""
+        return source.bindings.of(name, before=None) is not None or any(self.gives(star, name, source) for star in source.bindings.stars)
+
+    def gives(self, star: Star, name: str, importer: SourceModule) -> bool:
+        """Whether a name comes by a star; that of a module that is not looked into gives none."""
+        return name in self._given_by(star, importer)
 
     def _meaning(self, binding: Binding, module: SourceModule) -> Any:
         key = module.name, binding.name, binding.order

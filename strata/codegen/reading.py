@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -62,9 +62,10 @@ class ToolReader:
             match binding.node:
                 case cst.FunctionDef() as function:
                     yield from self._tool(function, binding, frame)
-                    self._refuse_inner(function.body, frame, f"inside of function '{binding.name}'")
+                    self._leave_out(_functions_in(function), frame, f"inside of function '{binding.name}'")
                 case cst.ClassDef() as cls:
-                    self._refuse_inner(cls.body, frame, f"inside of class '{binding.name}'")
+                    methods = [method for method in cls.body.body if isinstance(method, cst.FunctionDef)]
+                    self._leave_out(methods, frame, f"inside of class '{binding.name}'")
                 case _:
                     self._refuse_called(binding, frame)
             self.faults += self._interpreter.finish()
@@ -136,10 +137,8 @@ class ToolReader:
 
     # What is left out
 
-    def _refuse_inner(self, body: cst.BaseSuite, frame: Frame, where: str) -> None:
-        if not _is_kept(body) or MARK not in frame.module.code(body):
-            return
-        for node in nodes_in(body, cst.FunctionDef):
+    def _leave_out(self, functions: Iterable[cst.FunctionDef], frame: Frame, where: str) -> None:
+        for node in functions:
             if any(isinstance(self._meaning(decorator, frame.postponed()), ToolDecorator) for decorator in node.decorators):
                 text = f"the tool '{node.name.value}' stands {where}, where no other module finds it: it is left out"
                 self._warn(codes.TOOL_LEFT_OUT, text, node.decorators[0], frame, hint="move it to the top of its module")
@@ -159,6 +158,8 @@ class ToolReader:
         self.faults.append(Fault(code=code, severity="warning", text=text, module=frame.module, node=node, hint=hint))
 
 
-def _is_kept(body: cst.BaseSuite) -> bool:
-    """Whether there is more in a body than what is left of one that was emptied: a docstring, and `pass`."""
-    return len(body.body) > 2 or any(isinstance(statement, cst.BaseCompoundStatement) for statement in body.body)
+def _functions_in(function: cst.FunctionDef) -> Iterator[cst.FunctionDef]:
+    """Those inside of a function, if anything was left in its body beside a docstring and `pass`."""
+    body = function.body.body
+    if len(body) > 2 or any(isinstance(statement, cst.BaseCompoundStatement) for statement in body):
+        yield from nodes_in(function.body, cst.FunctionDef)

@@ -15,10 +15,11 @@ def plain_json(value: object) -> Any:
         TypeError: it is no JSON; the text says why. NaN and the infinities are none, and would be null if nobody looked.
     """
     try:
-        read = msgspec.json.decode(msgspec.json.encode(value))
+        text = msgspec.json.encode(value)
+        read = msgspec.json.decode(text)
     except Exception as error:
         raise TypeError(str(error)) from error
-    if (lost := _not_finite(msgspec.to_builtins(value), "$")) is not None:
+    if b"null" in text and (lost := _not_finite(msgspec.to_builtins(value), "$")) is not None:
         raise TypeError(lost)
     return read
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from strata.tools.schema import Flavor, canonical_json, input_schema, manifest, manifest_entry
     from strata.tools.signature import ToolParameter, ToolSignature
     from strata.tools.telling import OnFailure, ToolAnswer
+    from strata.tools.typed_calls import TypedCalls
 
 __all__ = [
     # Declaring and calling
@@ -62,6 +63,7 @@ __all__ = [
     "ToolContext",
     "ToolMiddleware",
     "ToolRegistry",
+    "TypedCalls",
     "approval_key",
     "strata_tool",
     # Schemas
@@ -111,6 +113,7 @@ MODULES = {
     "ToolParameter": "strata.tools.signature",
     "ToolRegistry": "strata.tools.registry",
     "ToolSignature": "strata.tools.signature",
+    "TypedCalls": "strata.tools.typed_calls",
     "approval_key": "strata.tools.approval",
     "anthropic_strict": "strata.tools.providers",
     "anthropic_tools": "strata.tools.providers",
