@@ -17,8 +17,8 @@ import msgspec
 from msgspec import inspect
 
 from strata.graph.meanings import Meaning, hints_of, meaning_of
-from strata.graph.plain_json import plain_json
 from strata.graph.shapes import Fields, name_of
+from strata.tools.defaults import Default
 from strata.tools.docstrings import Docstring, read_docstring
 from strata.tools.kinds import (
     Again,
@@ -38,6 +38,7 @@ from strata.tools.kinds import (
     one_of,
     without_null,
 )
+from strata.tools.notes import noted
 from strata.tools.signature import ToolSignature
 
 SCALARS: Final[Mapping[Any, Scalar]] = MappingProxyType(
@@ -66,8 +67,6 @@ WITHOUT_ZONE: Final[Mapping[Any, Scalar]] = MappingProxyType(
 
 LISTINGS: Final = frozenset({list, set, frozenset, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Set, abc.MutableSet})
 TABLES: Final = frozenset({dict, abc.Mapping, abc.MutableMapping})
-CONTAINERS: Final = (list, dict, set, frozenset, tuple, bytearray)
-"""Factories of defaults that may be called to see what they give; those of others may count, ask the time, or fail."""
 
 
 def arguments_of(signature: ToolSignature) -> Record:
@@ -79,18 +78,11 @@ def arguments_of(signature: ToolSignature) -> Record:
     read = _Reading()
     return Record(
         fields=tuple(
-            read.field(parameter.json_name, parameter.type, *_default_of(parameter.default), said=parameter.description)
+            read.field(parameter.json_name, parameter.type, Default.of(parameter.default), said=parameter.description)
             for parameter in signature.parameters
         ),
         is_closed=signature.forbid_unknown_fields,
     )
-
-
-def _default_of(default: Any) -> tuple[Any, Any]:
-    """A default and the factory of one, of which at most one is given."""
-    if isinstance(default, type(msgspec.field())):
-        return default.default, default.default_factory
-    return default, msgspec.NODEFAULT
 
 
 class _Reading:
@@ -103,19 +95,18 @@ class _Reading:
     def kind(self, annotation: Any, said: str | None = None) -> Kind:
         """`said` is what is told of the value where the annotation has no text of its own."""
         meaning = meaning_of(annotation)
-        return _noted(self._bare(meaning), meaning, said)
+        return noted(self._bare(meaning), meaning, said)
 
-    def field(self, name: str, annotation: Any, default: Any, factory: Any, *, is_required: bool | None = None, said: str | None = None) -> Field:
-        """A field with neither a default nor the factory of one is required, where nothing is said about that."""
+    def field(self, name: str, annotation: Any, default: Default, *, is_required: bool | None = None, said: str | None = None) -> Field:
+        """A field without a default is required, where nothing is said about that."""
         kind = self.kind(annotation, said)
-        has_default = any(given is not msgspec.NODEFAULT for given in (default, factory))
-        if default is None:  # absent and null are the same then, and a model need not choose (strata-tools.md 3.5)
+        if default.value is None:  # absent and null are the same then, and a model need not choose (strata-tools.md 3.5)
             kind = without_null(kind)
         return Field(
             name=name,
             kind=kind,
-            is_required=not has_default if is_required is None else is_required,
-            default=_in_json(factory() if (get_origin(factory) or factory) in CONTAINERS else default, annotation),
+            is_required=not default.is_there if is_required is None else is_required,
+            default=default.in_json(annotation),
         )
 
     def _bare(self, meaning: Meaning) -> Kind:
@@ -211,8 +202,7 @@ class _Reading:
             self.field(
                 field.encode_name,
                 hints[field.name],
-                field.default,
-                field.default_factory,
+                Default(field.default, field.default_factory),
                 is_required=field.required,
                 said=said.parameters.get(field.name),
             )
@@ -286,60 +276,3 @@ def _docstring_of(written: Any) -> Docstring:
             return read_docstring(text)
         case _:
             return Docstring()
-
-
-def _in_json(default: Any, annotation: Any) -> Any:
-    """A default as it would be given by a model; UNSET where there is none, or none that fits its own type.
-
-    null is not told: it means the same as nothing, or does not fit.
-    """
-    if default is None or default is msgspec.NODEFAULT or default is msgspec.UNSET:
-        return msgspec.UNSET
-    try:
-        told = plain_json(msgspec.to_builtins(default, str_keys=True, order="deterministic"))
-        msgspec.convert(told, annotation)
-    except Exception:  # a value of any class may stand there, and what it does when it is looked at is its own
-        return msgspec.UNSET
-    return told
-
-
-def _noted(kind: Kind, meaning: Meaning, said: str | None) -> Kind:
-    text, limits = meaning.text or said, _limits(kind, meaning)
-    return Noted(kind, text, limits) if text or limits else kind
-
-
-def _limits(kind: Kind, meaning: Meaning) -> dict[str, Any]:
-    """The keywords that a `Meta` stands for; of two that say the same the last one counts, as for msgspec."""
-    words = _WORDS.get(_json_type(kind), {})
-    limits: dict[str, Any] = {}
-    for meta in meaning.limits:
-        said = {word: getattr(meta, limit) for limit, word in (*words.items(), *_FOR_ALL.items())}
-        limits |= {word: value for word, value in said.items() if value is not None}
-        limits |= meta.extra_json_schema or {}
-    if limits and kind == SCALARS[bytes]:
-        limits |= {word: 4 * ((limits[word] + 2) // 3) for word in ("minLength", "maxLength") if word in limits}  # as base64
-    limits.pop("description", None)
-    return cast("dict[str, Any]", plain_json(msgspec.to_builtins(limits, str_keys=True, order="deterministic")))
-
-
-def _json_type(kind: Kind) -> str:
-    match kind:
-        case Scalar(name):
-            return name
-        case Listing():
-            return "array"
-        case Table():
-            return "object"
-        case _:
-            return ""
-
-
-_NUMERIC: Final = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum", "multiple_of": "multipleOf"}
-_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
-    "string": {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"},
-    "integer": _NUMERIC,
-    "number": _NUMERIC,
-    "array": {"min_length": "minItems", "max_length": "maxItems"},
-    "object": {"min_length": "minProperties", "max_length": "maxProperties"},
-}
-_FOR_ALL: Final[Mapping[str, str]] = {"title": "title", "examples": "examples"}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import deepcopy
-from dataclasses import is_dataclass
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -12,6 +10,7 @@ import msgspec
 from strata.errors import ToolInvalid
 from strata.graph.plain_json import plain_json
 from strata.graph.storable import storable_faults
+from strata.tools.defaults import Default
 from strata.tools.kind_reading import arguments_of
 from strata.tools.rich_schema import rich_schema
 from strata.tools.rust_schema import NoRustTwin, rust_schema
@@ -89,25 +88,8 @@ def canonical_json(value: object) -> bytes:
 
 
 def _field(parameter: ToolParameter) -> Any:
-    default: Any = parameter.default
     name = None if parameter.json_name == parameter.name else parameter.json_name
-    if default is msgspec.NODEFAULT:
-        return msgspec.field(name=name)
-    if isinstance(default, type(msgspec.field())):
-        return _renamed(default, name)
-    if _may_change(default):
-        return msgspec.field(default_factory=lambda: deepcopy(default), name=name)
-    return msgspec.field(default=default, name=name)
-
-
-def _renamed(field: Any, name: str | None) -> Any:
-    if field.default_factory is not msgspec.NODEFAULT:
-        return msgspec.field(default_factory=field.default_factory, name=name)
-    return msgspec.field(name=name) if field.default is msgspec.NODEFAULT else msgspec.field(default=field.default, name=name)
-
-
-def _may_change(default: object) -> bool:
-    return isinstance(default, list | dict | set | bytearray | msgspec.Struct) or is_dataclass(default)
+    return Default.of(parameter.default).field(name)
 
 
 def _invalid(signature: ToolSignature, text: str) -> ToolInvalid:
