@@ -16,6 +16,7 @@ RUNS_TEXT = {"eval", "exec", "compile", "__import__"}
 FROM_SOURCE = {
     "graph/quick_source.py": "checks of a state type, made from its field names when a graph is compiled",
     "graph/annotations.py": "what the user's own source says of a parameter",
+    "codegen/stubs.py": "functions that do nothing, made from a tree of the names of parameters; no text is compiled",
 }
 
 

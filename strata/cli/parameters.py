@@ -9,9 +9,7 @@ from cyclopts import Parameter
 AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON, for programs.")]
 HttpAddress: TypeAlias = Annotated[
     str | None,
-    Parameter(
-        name="--http", help="Listen at HOST:PORT, or a port, in place of stdin. There is no authentication: anybody who reaches it may call."
-    ),
+    Parameter(name="--http", help="Listen at HOST:PORT, or a port, in place of stdin. There is no authentication: anybody who reaches it may call."),
 ]
 StoreUrl: TypeAlias = Annotated[
     str,

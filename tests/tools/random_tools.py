@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, TypeVar
 
@@ -140,6 +141,37 @@ class Author:
         parts += [self._tool(f"tool{number}") for number in range(self._random.randint(1, 3))]
         return "\n\n".join(parts)
 
+    def package(self, name: str) -> dict[str, str]:
+        """The files of a package of two modules: `tools.py` takes most classes, and all that stands on top, from `models.py`."""
+        opening = "from __future__ import annotations\n" if self._postponed else ""
+        models = [opening + HEAD, TOPMOST, *self._some_classes(1, 5, "Kind")]
+        shared = ["LIMIT", "T", "OrderId", "Cents", "Maybe"]
+        imports = self._imports_from(name, shared)
+        tools = [opening + HEAD, self._imports, imports, *self._some_classes(0, 2, "Local")]
+        tools += [self._tool(f"tool{number}") for number in range(self._random.randint(1, 3))]
+        return {f"{name}/__init__.py": "", f"{name}/models.py": "\n\n".join(models), f"{name}/tools.py": "\n\n".join(tools)}
+
+    def _some_classes(self, fewest: int, most: int, name: str) -> list[str]:
+        return [self._some(self._class_writers())(f"{name}{number}") for number in range(self._random.randint(fewest, most))]
+
+    def _imports_from(self, name: str, shared: list[str]) -> str:
+        """One of the ways in which a module takes names from another; what it calls the classes is what annotations say from here on."""
+        classes = [one.text for one in self._classes] + self._generic + self._tagged
+        form = self._some(("names", "names", "star", "module", "dotted"))
+        match form:
+            case "names":
+                module = self._some((f"{name}.models", ".models"))
+                return f"from {module} import {', '.join([*shared, *classes])}\n"
+            case "star":
+                return "from .models import *\n"
+            case _:
+                prefix = "mm." if form == "module" else f"{name}.models."
+                self._classes = [_prefixed(one, prefix) for one in self._classes]
+                self._generic = [f"{prefix}{one}" for one in self._generic]
+                self._tagged = [f"{prefix}{one}" for one in self._tagged]
+                own = "from . import models as mm\n" if form == "module" else f"import {name}.models\n"
+                return f"{own}from .models import {', '.join(shared)}\n"
+
     # Types
 
     def type(self, depth: int = 3) -> Written:
@@ -149,7 +181,7 @@ class Author:
         return self._some(writers)(depth)
 
     def _leaf(self, _depth: int) -> Written:
-        return self._some((*SCALARS, *LITERALS, *self._classes, Written("Any", "any")))
+        return self._some((*SCALARS, *LITERALS, *self._classes, Written("Any", "any"), Written("Maybe", "union", ("None",))))
 
     def _list(self, depth: int) -> Written:
         item = self.type(depth - 1)
@@ -222,6 +254,7 @@ class Author:
         return (
             *(self._struct, self._struct, self._dataclass, self._typed_dict, self._named_tuple),
             *(self._enum, self._int_enum, self._generic_struct, self._tree, self._shapes, self._child),
+            *((self._newer_struct, self._alias) if sys.version_info >= (3, 12) else ()),
         )
 
     def _struct(self, name: str) -> str:
@@ -268,6 +301,15 @@ class Author:
     def _generic_struct(self, name: str) -> str:
         self._generic.append(name)
         return PAGE.format(name=name)
+
+    def _newer_struct(self, name: str) -> str:
+        self._generic.append(name)
+        return f"class {name}[Item](msgspec.Struct):\n    items: list[Item]\n    one: Item\n"
+
+    def _alias(self, name: str) -> str:
+        aliased = self.type(2)
+        self._classes.append(Written(name, aliased.json))
+        return f"type {name} = {aliased.text}\n"
 
     def _tree(self, name: str) -> str:
         """It holds itself, by a quoted name."""
@@ -360,6 +402,7 @@ class Author:
         return of[self._random.randrange(len(of))]
 
 
-def random_module(seed: int) -> str:
-    """A module of tools, decorated as users do it."""
-    return Author(Random(seed)).module()
+def _prefixed(written: Written, prefix: str) -> Written:
+    """A class, as a module calls it that did not import its name."""
+    defaults = tuple(f"{prefix}{default}" for default in written.defaults)
+    return replace(written, text=f"{prefix}{written.text}", defaults=defaults)
