@@ -24,8 +24,9 @@ lint: $(VENV)/.dev                  ## style, types, rooms
 crash: $(VENV)/.dev                 ## 10,000 kills of durable runs; hours
 	STRATA_KILLS=10000 $(RUN) -m pytest -m crash $(PYTEST_ARGS)
 
-fuzz: $(VENV)/.dev                  ## Hypothesis with its long profile, and 1,000 edits under every way to run mypy
+fuzz: $(VENV)/.dev                  ## Hypothesis with its long profile, 10,000 tools from source, 1,000 edits under every way to run mypy
 	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -m "not crash and not interop and not checkers" $(PYTEST_ARGS)
+	STRATA_TOOLS=10000 $(RUN) -m pytest tests/codegen/test_fuzz.py $(PYTEST_ARGS)
 	STRATA_MYPY_ROUNDS=1000 $(RUN) -m pytest tests/mypy_plugin/test_fuzz.py $(PYTEST_ARGS)
 
 interop:                            ## build the program on the Rust engine that tests run beside ours
