@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import socket
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
+from typing import Any
 
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
@@ -33,6 +35,28 @@ async def over_http(folder: Path, *command: str) -> AsyncGenerator[Client, None]
     finally:
         process.terminate()
         await process.communicate()
+
+
+async def answer_to(call: str, folder: Path, *command: str) -> dict[str, Any]:
+    """What `strata COMMAND...` answers to a tool call whose JSON no client would write."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "strata", *command, cwd=folder, env=dict(_environment()), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    hello = '{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}'
+    process.stdin.write(f'{{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {hello}}}\n'.encode())
+    process.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+    process.stdin.write(f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {call}}}\n'.encode())
+    try:
+        async with asyncio.timeout(60):
+            while (answer := json.loads(await process.stdout.readline())).get("id") != 1:
+                pass
+    finally:
+        process.stdin.close()
+        await process.communicate()
+    result: dict[str, Any] = answer["result"]
+    return result
 
 
 def _environment() -> Mapping[str, str]:

@@ -11,10 +11,11 @@ import pytest
 from mcp.client import Client
 
 from strata.cli import run
+from strata.errors import Pause, ThreadsExhausted
 from strata.hosting.mcp.server import server_of
 from strata.hosting.mcp.tools import ServedTools
 from strata.tools import ToolContext, ToolRegistry, strata_tool
-from tests.hosting.processes import over_http, over_pipes
+from tests.hosting.processes import answer_to, over_http, over_pipes
 
 MODULE = """
 from strata.tools import ToolRegistry, strata_tool
@@ -25,6 +26,12 @@ def double(number: int) -> int:
     \"\"\"Twice a number.\"\"\"
     print("what a tool prints is no message of the protocol")
     return 2 * number
+
+
+@strata_tool(inline=True)
+def half(number: float | None = None) -> str:
+    \"\"\"Half a number.\"\"\"
+    return "nothing" if number is None else str(number / 2)
 
 
 @strata_tool
@@ -61,10 +68,16 @@ def broken() -> str:
     raise ValueError("the password is swordfish")
 
 
+@strata_tool(inline=True)
+def leave(how: str) -> str:
+    """Raises what is no error of a tool."""
+    raise {"exit": SystemExit(2), "pause": Pause(), "node": ThreadsExhausted("n", limit=1, waited=5.0)}[how]
+
+
 @pytest.fixture
 async def client() -> AsyncIterator[Client]:
     """Of a server in this process."""
-    async with Client(server_of(ServedTools(ToolRegistry([pieces, who, refund, broken])), name="tools")) as client:
+    async with Client(server_of(ServedTools(ToolRegistry([pieces, who, refund, broken, leave])), name="tools")) as client:
         yield client
 
 
@@ -77,7 +90,7 @@ async def called(client: Client, name: str, /, **arguments: object) -> tuple[boo
 
 async def test_tools_are_listed_under_names_that_clients_take(client: Client) -> None:
     tools = (await client.list_tools()).tools
-    assert [tool.name for tool in tools] == ["stock_pieces", "who", "refund", "broken"]
+    assert [tool.name for tool in tools] == ["stock_pieces", "who", "refund", "broken", "leave"]
     assert tools[0].description == "How many pieces of an article there are."
     assert tools[0].input_schema["properties"]["article"] == {"type": "string", "description": "Its name"}
     assert tools[0].input_schema["required"] == ["article"]
@@ -104,6 +117,12 @@ async def test_what_goes_wrong_is_told_in_the_words_of_all_engines(client: Clien
     assert await called(client, name, **arguments) == (True, told)
 
 
+@pytest.mark.parametrize("how", ["exit", "pause", "node"])
+async def test_what_a_tool_raises_ends_its_own_call_alone(client: Client, how: str) -> None:
+    assert await called(client, "leave", how=how) == (True, "tool 'leave' failed")
+    assert await called(client, "stock_pieces", article="tea") == (False, '{"tea":3}')
+
+
 async def test_a_tool_that_needs_approval_is_denied(client: Client) -> None:
     is_error, text = await called(client, "refund", cents=5)
     assert is_error
@@ -115,7 +134,15 @@ async def test_the_tools_of_a_module_are_served_over_pipes(tmp_path: Path) -> No
     async with over_pipes(tmp_path, "tools", "serve", "shop") as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert await called(client, "double", number=21) == (False, "42")
-    assert names == ["double", "greet"]
+    assert names == ["double", "half", "greet"]
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e400"])
+async def test_what_json_lacks_is_refused_and_is_not_null(number: str, tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(MODULE)
+    result = await answer_to(f'{{"name": "half", "arguments": {{"number": {number}}}}}', tmp_path, "tools", "serve", "shop")
+    assert result["isError"]
+    assert result["content"][0]["text"] == "invalid arguments for tool 'half': the arguments aren't valid JSON"
 
 
 async def test_a_registry_is_served_over_http(tmp_path: Path) -> None:

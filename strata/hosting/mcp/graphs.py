@@ -28,7 +28,8 @@ class ServedGraph:
     """A graph offered as one tool: its arguments are the fields of the graph's state, and each call is a thread of its own.
 
     A thread that pauses for a person ends the call with `"status": "interrupted"`: a model is told what the thread waits for,
-    and cannot answer in the person's place. A client that takes its call back cancels the thread; it can be resumed.
+    and cannot answer in the person's place. Of a failed thread it is told the node, and not
+    what that raised. A client that takes its call back cancels the thread; it can be resumed.
     """
 
     runner: Runner[Any]
@@ -117,7 +118,7 @@ def _reply(outcome: Outcome[Any], graph: CompiledGraph[Any]) -> Reply:
         case Interrupted():
             return _told("interrupted", outcome, _what_it_waits_for(outcome), is_error=False)
         case Failed():
-            return _told("failed", outcome, {"node": outcome.path, "error": outcome.message}, is_error=True)
+            return _told("failed", outcome, {"node": outcome.path}, is_error=True)
         case Cancelled():
             return _told("cancelled", outcome, {"stopped_at": outcome.stopped_at, "reason": outcome.reason}, is_error=True)
 

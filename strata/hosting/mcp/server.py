@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import mcp_types as protocol
-import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
-from strata.hosting.mcp.offers import Listed, Offers, Reply
+from strata.errors import Pause
+from strata.hosting.mcp.offers import Listed, Offers, Progress, Reply
+from strata.tools import canonical_json
+
+logger = logging.getLogger("strata")
 
 Request = ServerRequestContext[dict[str, Any], Any]
 
@@ -24,7 +28,7 @@ def server_of(offers: Offers, *, name: str, version: str = "") -> Server[dict[st
         async def progress(done: int, where: str) -> None:
             await request.session.report_progress(float(done), None, where)
 
-        return _result(await offers.call(call.name, msgspec.json.encode(call.arguments or {}), progress))
+        return _result(await _reply(offers, call, progress))
 
     return Server(name, version=version, on_list_tools=list_tools, on_call_tool=call_tool)
 
@@ -46,6 +50,19 @@ async def serve_http(server: Server[Any], *, host: str, port: int) -> None:
 
     config = uvicorn.Config(server.streamable_http_app(host=host), host=host, port=port, log_level="warning")
     await uvicorn.Server(config).serve()
+
+
+async def _reply(offers: Offers, call: protocol.CallToolRequestParams, progress: Progress) -> Reply:
+    """What the call came to. Whatever user code raises ends its own call alone: other clients are served by the same process."""
+    try:
+        arguments = canonical_json(call.arguments or {})  # it holds no NaN, which else would be null in silence
+    except TypeError:
+        return Reply(f"invalid arguments for tool '{call.name}': the arguments aren't valid JSON", is_error=True)
+    try:
+        return await offers.call(call.name, arguments, progress)
+    except (Exception, SystemExit, Pause):
+        logger.exception("the call of tool '%s' failed", call.name)
+        return Reply(f"tool '{call.name}' failed", is_error=True)
 
 
 def _tool(listed: Listed) -> protocol.Tool:

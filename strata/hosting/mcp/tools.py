@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from strata.errors import ToolError
 from strata.hosting.mcp.offers import Listed, Progress, Reply
 from strata.tools import ToolContext, ToolRegistry
 
@@ -25,8 +24,5 @@ class ServedTools:
         return [Listed(known_as[entry["name"]], entry["description"], entry["parameters"]) for entry in self.registry.manifest()]
 
     async def call(self, name: str, arguments: bytes, progress: Progress) -> Reply:
-        try:
-            answer = await self.registry.answer(name, arguments.decode(), ToolContext(caller_id="mcp"), on_failure="tell_model")
-        except ToolError as error:  # the call was cancelled by middleware: nobody else can
-            return Reply(str(error), is_error=True)
+        answer = await self.registry.answer(name, arguments.decode(), ToolContext(caller_id="mcp"), on_failure="tell_model")
         return Reply(answer.content, is_error=answer.result != "succeeded")
