@@ -39,7 +39,8 @@ async def approved(tool: str, arguments: msgspec.Struct, context: ToolContext | 
     node = None if context is None else context.node
     if context is None or node is None:
         raise ToolCallDenied(tool, "it needs a person's approval, and no node makes this call that could ask for it")
-    asked: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(arguments))
+    # Sets in order: each process iterates over them in one of its own, and would ask for other arguments than were approved.
+    asked: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(arguments, order="deterministic"))
     key = _key(tool, asked, context)
     decision = node.interrupt({"tool": tool, "arguments": asked, "call_id": context.call_id}, key=key)
     if not decision.is_approved:

@@ -97,6 +97,20 @@ async def test_a_call_waits_for_a_person_who_is_shown_the_tool_its_arguments_and
     assert (outcome.state.trail, bank.paid) == ("paid 5 to ana", [("ana", 5)])
 
 
+async def test_a_set_is_asked_for_in_one_order_whatever_the_process_has() -> None:
+    @strata_tool(approve=True)
+    async def close(accounts: set[int]) -> str:
+        """Closes accounts."""
+        return "closed"
+
+    tools = ToolRegistry([close])
+    decided = Decision(boundary="ask", is_approved=True, reviewer="ed", overrides={}, decided_at=START)
+    assert (
+        await tools.dispatch("close", '{"accounts":[8,1]}', context("ask", answers={approval_key("close", {"accounts": [1, 8]}): decided}))
+        == "closed"
+    )
+
+
 async def test_a_rejected_call_is_denied_and_not_made() -> None:
     bank = Bank()
 
