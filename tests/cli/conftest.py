@@ -13,6 +13,7 @@ import pytest
 
 from strata.cli import run
 from tests.definitions import RECORDED
+from tests.importing import forget_modules_of
 
 ESSAYS = """
 from __future__ import annotations
@@ -101,9 +102,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delenv("STRATA_STORE", raising=False)
     yield tmp_path
-    for name, module in list(sys.modules.items()):
-        if (getattr(module, "__file__", None) or "").startswith(str(tmp_path)):
-            del sys.modules[name]
+    forget_modules_of(tmp_path)
 
 
 @pytest.fixture

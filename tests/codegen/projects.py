@@ -14,6 +14,7 @@ from strata.codegen.catalogue import Catalogue, catalogue
 from strata.codegen.finding import sources_in
 from strata.errors import StrataError
 from strata.tools import Tool, canonical_json
+from tests.importing import forget_modules_of
 
 
 def written(folder: Path, files: Mapping[str, str]) -> Path:
@@ -45,16 +46,13 @@ def from_source(found: Catalogue) -> list[bytes]:
 @contextmanager
 def imported(folder: Path, name: str) -> Generator[ModuleType]:
     """A module below the folder; neither it nor what it imported from there is left behind."""
-    before = set(sys.modules)
     sys.path.insert(0, str(folder))
     invalidate_caches()
     try:
         yield import_module(name)
     finally:
         sys.path.remove(str(folder))
-        for left in set(sys.modules) - before:
-            if Path(getattr(sys.modules[left], "__file__", None) or "/").is_relative_to(folder):
-                del sys.modules[left]
+        forget_modules_of(folder)
 
 
 def from_import(folder: Path, name: str) -> list[bytes]:
