@@ -48,3 +48,21 @@ print("msgspec" in sys.modules, "asyncio" in sys.modules and "anyio" in sys.modu
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[]", "['graph', 'rules']", "True False"]
+
+
+def test_declaring_a_tool_loads_no_engine_and_no_event_loop() -> None:
+    program = """
+import sys
+from strata.tools import ToolContext, strata_tool
+
+@strata_tool("orders.find", timeout=3, approve=True)
+def find(order_id: str, ctx: ToolContext) -> str:
+    "Find an order."
+    return order_id
+
+print(find.name, sorted(find.manifest["parameters"]["properties"]))
+print(sorted({name.split(".")[1] for name in sys.modules if name.startswith("strata.")}))
+print([name for name in ("asyncio", "anyio", "sqlite3") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["orders.find ['order_id']", "['errors', 'graph', 'rules', 'tools']", "[]"]

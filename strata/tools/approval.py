@@ -12,7 +12,6 @@ from strata.errors import ToolCallDenied
 from strata.graph.answers import Decision
 from strata.graph.functions import yes_or_no
 from strata.tools.context import ToolContext
-from strata.tools.sites import site_of
 
 Approve: TypeAlias = bool | Callable[[Mapping[str, Any]], bool]
 """Whether a call needs approval: always, never, or what a function says of the arguments, which it gets by their names."""
@@ -61,6 +60,8 @@ def approval_key(tool: str, arguments: Mapping[str, Any], *, number: int = 1) ->
 
 def _key(tool: str, asked: Mapping[str, Any], context: ToolContext) -> str:
     """The same when the node runs again, and another for the next call that says the same."""
+    from strata.tools.sites import site_of  # loads the engine, which a program that only declares tools has no use for
+
     site, first = site_of(context), approval_key(tool, asked)
     return first if site is None else approval_key(tool, asked, number=site.ordinal(first, context.call_id))
 

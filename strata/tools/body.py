@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, NoReturn, TypeAlias
 
-from strata.engine.decide.failure import stored_text
 from strata.errors import NodeError, ToolCallDenied, ToolCallFailed, ToolExecutionFailure, ToolInvalid
 from strata.graph.annotations import Annotations
-from strata.graph.clock import SYSTEM
 from strata.graph.context import Context
 from strata.graph.functions import layers_of
 from strata.graph.parameters import is_context, signature_of
@@ -18,8 +16,6 @@ from strata.tools.context import ToolContext
 from strata.tools.functions import ToolFunction
 from strata.tools.results import text_of
 from strata.tools.signature import ToolSignature
-from strata.tools.sites import site_of
-from strata.tools.timeouts import within
 
 Execute: TypeAlias = Callable[[str, ToolContext | None], Coroutine[Any, Any, str]]
 
@@ -79,6 +75,10 @@ class ToolBody:
             _raise_failure(self._name, error)
 
     def _within(self, timeout: float, work: Awaitable[Any], context: ToolContext | None) -> Awaitable[Any]:
+        from strata.graph.clock import SYSTEM
+        from strata.tools.sites import site_of
+        from strata.tools.timeouts import within
+
         site = site_of(context)
         return within(self._name, timeout, SYSTEM if site is None else site.clock, work)
 
@@ -86,7 +86,7 @@ class ToolBody:
         try:
             return needs_approval(self._name, self._approve, dict(zip(self.arguments.type.__struct_fields__, values, strict=True)))
         except Exception as error:
-            raise ToolExecutionFailure(self._name, f"its approve= failed: {stored_text(error)}") from error
+            raise ToolExecutionFailure(self._name, f"its approve= failed: {_words_of(error)}") from error
 
 
 def _at_once(body: ToolBody, plain: Callable[..., Awaitable[Any]]) -> Execute:
@@ -110,7 +110,13 @@ def _raise_failure(tool: str, error: Exception) -> NoReturn:
         raise error
     if isinstance(error, ToolCallDenied | ToolCallFailed) and error.tool == tool:
         raise error
-    raise ToolExecutionFailure(tool, stored_text(error)) from error
+    raise ToolExecutionFailure(tool, _words_of(error)) from error
+
+
+def _words_of(error: Exception) -> str:
+    from strata.engine.decide.failure import stored_text  # loads the engine: see approval.py
+
+    return stored_text(error)
 
 
 def _refuse_options(signature: ToolSignature, *, inline: bool, timeout: float | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -15,7 +14,6 @@ from strata.graph.parameters import signature_of as written_signature
 from strata.tools.context import ToolContext
 from strata.tools.pieces import gathered, gathered_async
 from strata.tools.signature import ToolSignature
-from strata.tools.sites import site_of
 
 Manner: TypeAlias = Literal["async", "inline", "thread"]
 
@@ -59,6 +57,8 @@ class ToolFunction:
             case "async" | "inline":
                 return call()
             case "thread":
+                from strata.tools.sites import site_of  # loads the engine: see approval.py
+
                 site = site_of(context)
                 return await (_on_spare_thread(call) if site is None else site.threads.call(site.node, call))
 
@@ -79,6 +79,7 @@ class ToolFunction:
 
 async def _on_spare_thread(call: Callable[[], Any]) -> Any:
     """Outside of runs there are no worker threads of ours: the loop's own do it."""
+    import asyncio
 
     def bounded() -> Any:
         try:
