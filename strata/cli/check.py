@@ -56,7 +56,7 @@ def _show(report: Report) -> None:
         node = "" if problem.node is None else f" (node {problem.node})"
         terminal.show(f"{problem}{node}")
     for file in report.unreadable:
-        terminal.complain(f"{check_formats.place_of(file)}: {file.reason}")
+        terminal.complain(str(file))
     errors = sum(problem.severity == "error" for problem in report.problems)
     warnings = len(report.problems) - errors
     terminal.show(f"{count(report.files, 'file')}: {count(errors, 'error')}, {count(warnings, 'warning')}")

@@ -79,10 +79,6 @@ def sarif(report: Report) -> dict[str, Any]:
     }
 
 
-def place_of(file: Unreadable) -> str:
-    return file.file if file.line is None else f"{file.file}:{file.line}:{file.column or 1}"
-
-
 def source_fault(problem: Problem) -> SourceFault:
     """As programs are told it."""
     place = problem.place

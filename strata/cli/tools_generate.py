@@ -10,7 +10,7 @@ import msgspec
 from cyclopts import Parameter
 
 from strata.cli import terminal
-from strata.cli.check_formats import SourceFault, place_of, source_fault
+from strata.cli.check_formats import SourceFault, source_fault
 from strata.cli.faults import CannotDo
 from strata.cli.parameters import AsJson
 from strata.cli.sources import count, project_settings, require_sources
@@ -130,7 +130,7 @@ def _show(generated: Generated, files: Sequence[Compared], *, check: bool) -> No
     for problem in read.problems:
         terminal.show(str(problem))
     for unreadable in read.unreadable:
-        terminal.complain(f"{place_of(unreadable)}: {unreadable.reason}")
+        terminal.complain(str(unreadable))
     if check:
         for file in differing:
             terminal.show_lines(file.diff(str(file.path)))

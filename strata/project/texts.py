@@ -19,6 +19,10 @@ class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
     column: int | None = None
     reason: str
 
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}:{self.column or 1}"
+        return f"{place}: {self.reason}"
+
 
 def read_text(path: Path, shown: str) -> str | Unreadable:
     """The file's text, in the encoding that it declares; `shown` is what messages call it."""
