@@ -24,8 +24,8 @@ def needs_approval(tool: str, approve: Approve, arguments: Mapping[str, Any]) ->
     return yes_or_no(approve(arguments), f"the approve= of tool '{tool}'")
 
 
-async def approved(tool: str, arguments: msgspec.Struct, context: ToolContext | None, run: Callable[[], Awaitable[str]]) -> str:
-    """The result of `run`, once a person has approved the call.
+async def approved(tool: str, asked: Mapping[str, Any], context: ToolContext | None, run: Callable[[], Awaitable[str]]) -> str:
+    """The result of `run`, once a person has approved the call with the arguments `asked`, which are JSON.
 
     The question and what is kept go by a key that is made of tool and arguments: an answer is for these arguments and no
     others, whatever a model asks for when the node runs again, and nothing that the answer says of them is looked at. What
@@ -38,8 +38,6 @@ async def approved(tool: str, arguments: msgspec.Struct, context: ToolContext | 
     node = None if context is None else context.node
     if context is None or node is None:
         raise ToolCallDenied(tool, "it needs a person's approval, and no node makes this call that could ask for it")
-    # Sets in order: each process iterates over them in one of its own, and would ask for other arguments than were approved.
-    asked: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(arguments, order="deterministic"))
     key = _key(tool, asked, context)
     decision = node.interrupt({"tool": tool, "arguments": asked, "call_id": context.call_id}, key=key)
     if not decision.is_approved:
@@ -52,7 +50,7 @@ def approval_key(tool: str, arguments: Mapping[str, Any], *, number: int = 1) ->
 
     Args:
         tool: its name.
-        arguments: all of them, those that are left to their defaults too.
+        arguments: all of them, those that are left to their defaults too, unless JSON has no word for these.
         number: of several calls of the node that say the same, from 1.
     """
     return f"tool {tool} {sha256(msgspec.json.encode(arguments, order='sorted')).hexdigest()[:32]} #{number}"

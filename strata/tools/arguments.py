@@ -9,8 +9,9 @@ from typing import Annotated, Any, Final, Union, get_args, get_origin
 import msgspec
 from msgspec.structs import astuple
 
-from strata.errors import ToolArgumentParseFailure
+from strata.errors import ToolArgumentParseFailure, ToolExecutionFailure
 from strata.graph.nesting import depth_of
+from strata.graph.plain_json import plain_json
 from strata.graph.shapes import HIGHEST_INTEGER, LOWEST_INTEGER, RECORD_DEPTH
 from strata.tools.duplicates import name_given_twice
 from strata.tools.explaining import words_for
@@ -50,6 +51,7 @@ class ArgumentReader:
 
         Raises:
             ToolArgumentParseFailure: they are none of the tool's; the text is for the model.
+            ToolExecutionFailure: the `__post_init__` of a class among their types raised what says nothing of its arguments.
             TypeError: they are no text.
         """
         return self.struct_of(self.values(raw))
@@ -57,6 +59,15 @@ class ArgumentReader:
     def struct_of(self, values: tuple[Any, ...]) -> msgspec.Struct:
         """The arguments whose values these are."""
         return self.type(**dict(zip(self.type.__struct_fields__, values, strict=True)))
+
+    def shown(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        """The arguments by their names in JSON, without those whose default is none that JSON has."""
+        parameters = self._signature.parameters
+        return {
+            parameter.json_name: value
+            for parameter, value in zip(parameters, values, strict=True)
+            if value is not parameter.default or parameter.json_name not in self._unseen
+        }
 
     def values(self, raw: str) -> tuple[Any, ...]:
         """The arguments in the order of the parameters; raises as `read` does.
@@ -68,6 +79,8 @@ class ArgumentReader:
             values, colons = astuple(self._decode(raw)), raw.count(":")
         except (ValueError, RecursionError, TypeError) as error:  # a ValueError is what all faults of msgspec and of UTF-8 are
             values, colons = astuple(self._read_without_nulls(raw, error)), raw.count(":")
+        except Exception as error:
+            raise self._fault_of_class(error) from error
         given = self._needed
         for place, default in self._defaults:
             if values[place] is not default:  # one that is as its default may not have been given
@@ -75,7 +88,7 @@ class ArgumentReader:
         if colons != given:
             self._refuse_doubles(raw)
         for place in self._integers or ():
-            if not LOWEST_INTEGER <= values[place] <= HIGHEST_INTEGER:
+            if not LOWEST_INTEGER <= values[place] <= HIGHEST_INTEGER and values[place] is not self._signature.parameters[place].default:
                 raise self._failure(raw, OverflowError())
         if self._integers is None or len(raw) >= SHORTEST_TOO_DEEP:
             self._refuse_what_others_do(raw, values)
@@ -93,7 +106,10 @@ class ArgumentReader:
     def _refuse_what_others_do(self, raw: str, values: tuple[Any, ...]) -> None:
         """Integers that no other engine has, wherever they stand, and what nests deeper than all read."""
         try:
-            msgspec.msgpack.encode(values)  # it holds no longer integers: 0.1 us, where a search for digits takes 0.8
+            try:
+                msgspec.msgpack.encode(values)  # it holds no longer integers: 0.1 us, where a search for digits takes 0.8
+            except Exception:  # a default may be anything, and is no concern of others: only what was sent is
+                msgspec.msgpack.encode(msgspec.json.decode(raw))
             if len(raw) >= SHORTEST_TOO_DEEP and depth_of(raw.encode(), stop=RECORD_DEPTH + 1) > RECORD_DEPTH:
                 raise RecursionError
         except (RecursionError, OverflowError) as error:
@@ -110,14 +126,33 @@ class ArgumentReader:
             return self._decode(without)
         except (ValueError, RecursionError) as still:
             raise self._failure(without, still) from still
+        except Exception as still:
+            raise self._fault_of_class(still) from still
 
     def _failure(self, raw: str, error: Exception) -> ToolArgumentParseFailure:
         """In the words that all engines share; the decoder's own are for what those do not explain."""
         return ToolArgumentParseFailure(argument_problems(raw, self._parameters) or words_for(error, self._parameters))
 
+    def _fault_of_class(self, error: Exception) -> ToolExecutionFailure:
+        from strata.engine.decide.failure import stored_text  # loads the engine: see approval.py
+
+        return ToolExecutionFailure(self._signature.name, f"reading its arguments failed: {stored_text(error)}")
+
+    @cached_property
+    def _unseen(self) -> frozenset[str]:
+        return frozenset(parameter.json_name for parameter in self._signature.parameters if not _is_json(parameter.default))
+
     @cached_property
     def _parameters(self) -> dict[str, Any]:
         return input_schema(self._signature)
+
+
+def _is_json(value: object) -> bool:
+    try:
+        plain_json(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _places_of_integers(parameters: tuple[ToolParameter, ...]) -> tuple[int, ...] | None:

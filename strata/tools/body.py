@@ -15,6 +15,7 @@ from strata.tools.arguments import ArgumentReader
 from strata.tools.context import ToolContext
 from strata.tools.functions import ToolFunction
 from strata.tools.results import text_of
+from strata.tools.settling import may_change, settled, told
 from strata.tools.signature import ToolSignature
 
 Execute: TypeAlias = Callable[[str, ToolContext | None], Coroutine[Any, Any, str]]
@@ -30,7 +31,7 @@ class ToolBody:
         wants_context: it needs to know which call it is.
     """
 
-    __slots__ = ("_approve", "_function", "_name", "_timeout", "arguments", "execute", "signature", "wants_context")
+    __slots__ = ("_approve", "_function", "_name", "_settles", "_timeout", "arguments", "execute", "signature", "wants_context")
 
     def __init__(
         self,
@@ -57,15 +58,18 @@ class ToolBody:
             inline=inline,
         )
         self._approve = approve
+        self._settles = approve is not False and may_change(signature)
         self._timeout = timeout
         plain = self._function.plain if approve is False and timeout is None else None
         self.execute: Execute = self._execute if plain is None else _at_once(self, plain)
 
     async def _execute(self, arguments: str, context: ToolContext | None) -> str:
         values = self.arguments.values(arguments)
+        if self._settles:
+            values = await settled(self._name, arguments, values, self.arguments, context)
         if not self._needs_approval(values):
             return await self._run(values, context)
-        return await approved(self._name, self.arguments.struct_of(values), context, lambda: self._run(values, context))
+        return await approved(self._name, told(self._name, self.arguments, values), context, lambda: self._run(values, context))
 
     async def _run(self, values: tuple[Any, ...], context: ToolContext | None) -> str:
         try:

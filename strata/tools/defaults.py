@@ -46,15 +46,21 @@ class Default:
 
         null is not told: it means the same as nothing, or does not fit.
         """
-        value = self.factory() if (get_origin(self.factory) or self.factory) in CONTAINERS else self.value
+        value = self.value if self.factory is msgspec.NODEFAULT or not gives_the_same(self.factory) else self.factory()
         if value is None or value is msgspec.NODEFAULT or value is msgspec.UNSET:
             return msgspec.UNSET
         try:
             told = plain_json(msgspec.to_builtins(value, str_keys=True, order="deterministic"))
             msgspec.convert(told, annotation)
+            msgspec.msgpack.encode(told)  # an integer of more than 64 bits is refused in a call
         except Exception:  # a value of any class may stand there, and what it does when it is looked at is its own
             return msgspec.UNSET
         return told
+
+
+def gives_the_same(factory: Any) -> bool:
+    """Whether what a factory makes is alike each time; NODEFAULT is none at all."""
+    return factory is msgspec.NODEFAULT or (get_origin(factory) or factory) in CONTAINERS
 
 
 def _may_change(value: object) -> bool:

@@ -55,7 +55,7 @@ class TypedCalls(Generic[C]):
     def encode(self, call: C) -> tuple[str, str]:
         """The name of the tool, and the arguments as a model would send them."""
         tool = self._tools[type(call)]
-        arguments = {parameter.json_name: getattr(call, parameter.name) for parameter in tool.signature.parameters}
+        arguments = tool.arguments.shown(tuple(getattr(call, parameter.name) for parameter in tool.signature.parameters))
         return tool.name, msgspec.json.encode(arguments).decode()
 
     async def text(self, call: C, registry: ToolRegistry, context: ToolContext | Context | None) -> str:

@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import msgspec
 import pytest
 
 from strata import (
@@ -109,6 +111,70 @@ async def test_a_set_is_asked_for_in_one_order_whatever_the_process_has() -> Non
         await tools.dispatch("close", '{"accounts":[8,1]}', context("ask", answers={approval_key("close", {"accounts": [1, 8]}): decided}))
         == "closed"
     )
+
+
+class Ticket(msgspec.Struct):
+    """Numbered by whoever reads it."""
+
+    title: str
+    number: str = msgspec.field(default_factory=lambda: str(uuid4()))
+
+
+@pytest.mark.parametrize("durable", [True, False])
+@pytest.mark.parametrize("arguments", ['{"ticket":{"title":"tea"}}', '{"ticket":{"title":"tea","number":"7"},"at":"now"}'])
+async def test_what_is_made_up_for_an_argument_is_what_the_person_saw(arguments: str, durable: bool) -> None:
+    opened: list[object] = []
+
+    @strata_tool(approve=lambda arguments: arguments["ticket"].title == "tea")
+    async def open_ticket(ticket: Ticket, at: str = msgspec.field(default_factory=lambda: str(uuid4()))) -> str:
+        """Opens a ticket."""
+        opened.append({"ticket": {"title": ticket.title, "number": ticket.number}, "at": at})
+        return "opened"
+
+    async def open_twice(ctx: Context) -> str:
+        return f"{await tools.dispatch('open_ticket', arguments, ctx)} {await tools.dispatch('open_ticket', arguments, ctx)}"
+
+    tools = ToolRegistry([open_ticket])
+    graph = asking(open_twice, durable=durable)
+    runner = Runner(graph, MemoryStore())
+    first = question(await runner.run("t", Trail())).asked["arguments"]
+    second = question(await runner.resume("t", graph.approve("ed"))).asked["arguments"]
+    assert isinstance(await runner.resume("t", graph.approve("ed")), Completed)
+    assert opened == [first, second]
+
+
+async def test_arguments_that_are_others_whenever_they_are_read_are_never_run() -> None:
+    class Stamped(msgspec.Struct):
+        at: str = ""
+
+        def __post_init__(self) -> None:
+            self.at = str(uuid4())
+
+    @strata_tool(approve=True)
+    async def stamp(what: Stamped) -> str:
+        """Stamps."""
+        raise AssertionError("nobody saw this stamp")
+
+    tools = ToolRegistry([stamp])
+    thread = Thread(lambda ctx: tools.dispatch("stamp", '{"what":{}}', ctx))
+    await thread.run()
+    outcome = await thread.approve()
+    assert isinstance(outcome, Failed)
+    assert "its arguments are others whenever they are read" in outcome.message
+
+
+async def test_a_default_that_json_has_no_word_for_is_not_asked_about() -> None:
+    nothing: Any = object()
+
+    @strata_tool(approve=True)
+    async def pay(to: str, note: str = nothing, tip: int | msgspec.UnsetType = msgspec.UNSET) -> str:
+        """Pays."""
+        return f"{to} {note is nothing} {tip}"
+
+    tools = ToolRegistry([pay])
+    thread = Thread(lambda ctx: tools.dispatch("pay", '{"to":"ana"}', ctx))
+    assert question(await thread.run()).asked["arguments"] == {"to": "ana"}
+    assert (await thread.approve()).state.trail == "ana True UNSET"
 
 
 async def test_a_rejected_call_is_denied_and_not_made() -> None:

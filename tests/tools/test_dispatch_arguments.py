@@ -231,6 +231,55 @@ async def test_a_default_may_be_of_another_type_than_the_argument() -> None:
         await tools.dispatch("page", f'{{"number":{2**64}}}')
 
 
+async def test_a_default_may_be_what_no_json_holds_and_is_in_no_schema_then() -> None:
+    nothing: Any = object()
+
+    @strata_tool(inline=True)
+    def look(
+        mark: str = nothing,
+        limit: int | msgspec.UnsetType = msgspec.UNSET,
+        serial: int = 2**70,
+        table: dict[str, int] = {"a": 2**70},  # noqa: B006
+    ) -> str:
+        """Looks."""
+        return f"{mark is nothing} {limit} {serial} {table}"
+
+    tools = ToolRegistry([look])
+    assert await tools.dispatch("look", "{}") == f"True UNSET {2**70} {{'a': {2**70}}}"
+    assert await tools.dispatch("look", '{"mark":"m","limit":1,"serial":2,"table":{}}') == "False 1 2 {}"
+    assert [kind.get("default") for kind in look.manifest["parameters"]["properties"].values()] == [None] * 4
+    with pytest.raises(ToolArgumentParseFailure, match="argument 'serial' must be an integer"):
+        await tools.dispatch("look", f'{{"serial":{2**70}}}')
+    with pytest.raises(ToolArgumentParseFailure, match="an integer of more than 64 bits"):
+        await tools.dispatch("look", f'{{"table":{{"a":{2**70}}}}}')
+
+
+class Picky(msgspec.Struct):
+    size: int = 1
+
+    def __post_init__(self) -> None:
+        raise {0: ValueError("too small"), 1: KeyError("sizes"), 2: ConnectionError("no sizes today")}[self.size]
+
+
+async def test_what_a_class_raises_while_it_is_read_is_a_failure_of_the_tool_unless_it_speaks_of_the_value() -> None:
+    @strata_tool(inline=True)
+    def fit(what: Picky, note: str = "") -> str:
+        """Fits."""
+        raise AssertionError("nothing was read")
+
+    tools = ToolRegistry([fit])
+    with pytest.raises(ToolArgumentParseFailure, match="argument 'what': too small"):
+        await tools.dispatch("fit", '{"what":{"size":0}}')
+    for arguments, error, words in (
+        ('{"what":{}}', KeyError, "KeyError: 'sizes'"),
+        ('{"what":{"size":2},"note":null}', ConnectionError, "ConnectionError: no sizes today"),
+    ):
+        with pytest.raises(ToolExecutionFailure) as raised:
+            await tools.dispatch("fit", arguments)
+        assert isinstance(raised.value.__cause__, error)
+        assert raised.value.message == f"reading its arguments failed: {words}"
+
+
 async def test_a_keyword_of_python_is_an_argument_too() -> None:
     @strata_tool(inline=True)
     def sort(class_: str, *, from_: int = 0) -> str:
