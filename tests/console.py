@@ -10,11 +10,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
+SOURCES = (ROOT, *sorted((ROOT / "examples").glob("*/src")))
+"""The checkout, and the examples that are packages of their own, as if they were installed."""
 
 
 class Step(NamedTuple):
@@ -57,17 +59,17 @@ def steps(document: Path) -> Iterator[Step]:
             yield Step(command, output)
 
 
-def assert_reads_as_shown(document: Path, folder: Path) -> None:
-    """Run all commands of the document in `folder`, one after the other."""
+def assert_reads_as_shown(document: Path, folder: Path, *, installed: Sequence[Path] = SOURCES) -> None:
+    """Run all commands of the document in `folder`, one after the other; `installed` are the folders of what they import."""
     for step in steps(document):
-        printed = run(step.command, folder)
+        printed = run(step.command, folder, installed=installed)
         assert pattern(step.output).fullmatch(trimmed(printed)), f"$ {step.command}\n--- shown\n{step.output}\n--- printed\n{printed}"
 
 
-def run(command: str, folder: Path) -> str:
+def run(command: str, folder: Path, *, installed: Sequence[Path] = SOURCES) -> str:
     """What a shell prints in which this environment is active, and the checkout is where modules are looked for."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join((str(folder), str(ROOT))), "PYTHONWARNINGS": "default"}
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join(map(str, (folder, *installed))), "PYTHONWARNINGS": "default"}
     environment.pop("STRATA_STORE", None)
     done = subprocess.run(
         command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False

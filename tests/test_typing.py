@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.console import ROOT, SOURCES
+
 SAMPLES = ROOT / "tests" / "typing"
 EXPECTED = re.compile(r"# .*\berror: (?P<finders>[\w., ]+)$")
 REVEALED = re.compile(r"reveal_type\(.*\)  # (?P<type>.+)$")
@@ -72,6 +73,11 @@ def ty(target: str) -> list[str]:
     return ["ty", "check", "--python", sys.prefix, "--python-version", target, "--output-format", "concise"]
 
 
+def searching(option: str) -> list[str]:
+    """That examples which are packages of their own are found."""
+    return [word for folder in SOURCES for word in (option, str(folder))]
+
+
 CHECKERS: dict[str, Callable[[str], Iterator[Shown]]] = {"mypy": by_mypy, "pyright": by_pyright, "pyrefly": by_pyrefly, "ty": by_ty}
 
 
@@ -101,9 +107,13 @@ def test_the_plugin_shows_nothing_of_what_types_carry() -> None:
         assert revealed(by_mypy("3.11", "--config-file", str(config))) == types_expected("mypy")
 
 
-@pytest.mark.parametrize("command", [pyrefly("3.11"), ty("3.11")], ids=["pyrefly", "ty"])
+@pytest.mark.parametrize(
+    "command",
+    [[*pyrefly("3.11"), *searching("--search-path")], [*ty("3.11"), *searching("--extra-search-path")]],
+    ids=["pyrefly", "ty"],
+)
 def test_the_examples_are_clean_in_the_checkers_that_the_project_itself_does_not_use(command: list[str]) -> None:
-    report = run([*command, *map(str, (ROOT / "examples").glob("*/*.py"))])
+    report = run([*command, *map(str, (ROOT / "examples").rglob("*.py"))])
     assert "error" not in report.lower().replace("0 errors", ""), report
 
 

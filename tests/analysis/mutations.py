@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from strata.rules import codes
 from tests.console import ROOT
 
-GRAPHS_OF_EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*/*.py") if ".compile(" in path.read_text(encoding="utf-8"))
+EXAMPLES = ROOT / "examples"
+GRAPHS_OF_EXAMPLES = sorted(path for path in EXAMPLES.rglob("*.py") if ".compile(" in path.read_text(encoding="utf-8"))
 """The modules of the examples that build a graph."""
+
+
+def example_of(module: Path) -> str:
+    """The name of its folder."""
+    return module.relative_to(EXAMPLES).parts[0]
+
 
 STRANGER = """
 

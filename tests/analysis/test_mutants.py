@@ -11,7 +11,7 @@ import pytest
 from strata import GraphInvalid, GraphWarning
 from strata.analysis.checking import check
 from strata.rules import codes
-from tests.analysis.mutations import GRAPHS_OF_EXAMPLES, Mutant, mutants_of
+from tests.analysis.mutations import EXAMPLES, GRAPHS_OF_EXAMPLES, Mutant, example_of, mutants_of
 from tests.analysis.running import known_as, run
 from tests.console import ROOT
 
@@ -46,11 +46,11 @@ def imported(module: Path) -> Verdict:
 
 
 def test_each_example_has_a_module() -> None:
-    assert {path.parent.name for path in GRAPHS_OF_EXAMPLES} == {path.parent.name for path in (ROOT / "examples").glob("*/README.md")}
+    assert {example_of(path) for path in GRAPHS_OF_EXAMPLES} == {example_of(path) for path in EXAMPLES.glob("*/README.md")}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", GRAPHS_OF_EXAMPLES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("module", GRAPHS_OF_EXAMPLES, ids=example_of)
 def test_no_mutant_is_missed(module: Path, tmp_path: Path) -> None:
     mutants = list(mutants_of(module.read_text(encoding="utf-8")))
     assert len({mutant.what for mutant in mutants}) >= 10

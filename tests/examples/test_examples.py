@@ -9,7 +9,7 @@ import pytest
 from tests.console import ROOT, assert_reads_as_shown, steps
 
 EXAMPLES = ROOT / "examples"
-NAMES = ("batch_enrich", "document_review", "essay", "order_approval", "payment", "pipeline", "support_agent")
+NAMES = ("batch_enrich", "document_review", "essay", "order_approval", "payment", "pipeline", "support_agent", "support_tools")
 
 
 @pytest.mark.parametrize("name", NAMES)

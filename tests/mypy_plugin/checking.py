@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+from tests.console import ROOT as ROOT
+from tests.console import SOURCES
+
 CASES = Path(__file__).parent / "cases"
 
 WORKER_IS_LATE = "Failed to establish connection with worker"
@@ -47,7 +49,8 @@ def configuration(folder: Path, *, plugins: str = "strata_mypy") -> Path:
 
 def environment(*, first: Path | None = None) -> dict[str, str]:
     """In which mypy finds the library and the plugin where they stand; packages in `first` go before those that are installed."""
-    return {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": os.pathsep.join(str(folder) for folder in (first, ROOT) if folder is not None)}
+    path = [str(folder) for folder in (first, ROOT) if folder is not None]
+    return {**os.environ, "MYPYPATH": os.pathsep.join(map(str, SOURCES)), "PYTHONPATH": os.pathsep.join(path)}
 
 
 def mypy(arguments: Iterable[str], *, cwd: Path = ROOT, first: Path | None = None) -> str:

@@ -11,7 +11,7 @@ from tests.mypy_plugin.oldest import oldest_mypy
 
 pytestmark = [pytest.mark.checkers, pytest.mark.slow]
 
-FILES = [*sorted(map(str, CASES.glob("*.py"))), *sorted(map(str, (ROOT / "examples").glob("*/*.py")))]
+FILES = [*sorted(map(str, CASES.glob("*.py"))), *sorted(map(str, (ROOT / "examples").rglob("*.py")))]
 
 
 def test_the_oldest_mypy_says_the_same(tmp_path: Path) -> None:
