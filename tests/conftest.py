@@ -58,8 +58,11 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 async def no_task_is_left(anyio_backend: str) -> AsyncIterator[None]:
-    before = asyncio.all_tasks()
+    before, runner = asyncio.all_tasks(), asyncio.current_task()
+    assert runner is not None
+    cancellations = runner.cancelling()
     yield
+    assert runner.cancelling() == cancellations, "the test cancelled the task that runs all tests, and has not taken it back"
     for _ in range(5):  # what was cancelled at the very end takes a few turns to finish
         await asyncio.sleep(0)
     left = [task for task in asyncio.all_tasks() - before if not _runs_the_tests(task)]

@@ -95,6 +95,8 @@ async def within(run: Run, level: Level, node: NodePlan, work: Awaitable[T]) -> 
     try:
         return await interruptible(interrupt, work)
     except (Exception, asyncio.CancelledError) as error:
+        if isinstance(error, Exception):
+            await interrupt.outlived()
         if interrupt.timed_out and level.scope.reason is None and not interrupt.abandoned:
             assert node.timeout is not None
             cause = None if isinstance(error, asyncio.CancelledError) else error

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from typing import Any, Literal, TypeAlias
 
 from strata.graph.clock import Clock, Timer
 
 GRACE = 2.0  # seconds that a cancelled handler has for its clean-up before it is told again
+
+TASK_GROUPS_TAKE_BACK = sys.version_info >= (3, 13)
+"""Before, an `asyncio.TaskGroup` that is left when one of its tasks fails asks its own task to stop, and never takes it back."""
 
 StopReason: TypeAlias = Literal["requested", "deadline", "lease_lost", "timeout", "part_timeout", "lost_race", "sibling_failed"]
 
@@ -47,6 +51,14 @@ class Interrupt:
     def abandoned(self) -> bool:
         """Somebody else cancelled the task that runs this."""
         return self.cancelling() - self.sent > self.baseline
+
+    async def outlived(self) -> None:
+        """The handler has ended, and not of being cancelled: a request that may be one of its task groups abandons nothing."""
+        if TASK_GROUPS_TAKE_BACK or not self.abandoned:
+            return
+        await asyncio.sleep(0)  # one that has not reached the task yet does so here
+        while self.abandoned:
+            self.task.uncancel()
 
     def send(self) -> None:
         """Cancel the user code that runs, if any does; and its clean-up, if that is what runs."""

@@ -17,6 +17,7 @@ from strata.engine.decide.waiting import wait_of
 from strata.engine.endings import Asked, Ending, Finished, OverLimit, Paused, PausedInside, Stopped
 from strata.engine.faults import CameToRest, ChildPaused, ChildStopped, NodeAsked
 from strata.engine.inside import failed, stopped
+from strata.engine.interrupt import Interrupt
 from strata.engine.level import BREATH, Level
 from strata.engine.plan import NodePlan
 from strata.engine.records import running_record
@@ -60,11 +61,19 @@ async def walk(run: Run, level: Level) -> Ending:
         if run.channel is not None:
             await _announce_end(run, level, node)
         if level.ending is not None:
+            await interrupt.outlived()
             return level.ending
         if level.stores:
             await _record(run, level, node)
-        if node.inline is None and cancelling() > baseline:  # the handler swallowed it; what it returned has been kept
-            raise asyncio.CancelledError
+        if node.inline is None and cancelling() > baseline:
+            await _outlived(interrupt)
+
+
+async def _outlived(interrupt: Interrupt) -> None:
+    """Raises asyncio.CancelledError: somebody cancelled the task, and the handler swallowed it; what it returned has been kept."""
+    await interrupt.outlived()
+    if interrupt.abandoned:
+        raise asyncio.CancelledError
 
 
 async def _hop(run: Run, level: Level, node: NodePlan) -> None:
@@ -154,6 +163,8 @@ async def _left(run: Run, level: Level, node: NodePlan, error: BaseException) ->
     interrupt, scope = level.interrupt, level.scope
     interrupt.calling = False
     interrupt.settle()
+    if isinstance(error, Exception):
+        await interrupt.outlived()
     if isinstance(error, asyncio.CancelledError) and not interrupt.abandoned:
         error = HandlerCancelled(node.name)
     if not isinstance(error, Exception):  # the run is abandoned

@@ -109,13 +109,15 @@ class _Delivery:
             self.task = None
 
     async def _tell(self, event: RunEvent) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        before = task.cancelling()
         try:
             answer = self._observer(event)
             if inspect.isawaitable(answer):
                 await answer
         except (Exception, asyncio.CancelledError) as error:
-            task = asyncio.current_task()
-            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            if isinstance(error, asyncio.CancelledError) and task.cancelling() > before:
                 raise  # the loop ends; what else was cancelled is something that the observer waited for
             if self._instrument is not None:
                 self._instrument.record(OBSERVER_ERRORS, 1, {})

@@ -29,19 +29,26 @@ async def answered(call: ToolCall, entry: Entry, middleware: Sequence[ToolMiddle
         Exception: a middleware, or a tool that is no declared function, raised it.
     """
     refuse_cancelled(entry.name, call.context)
-    chain = Chain(middleware, entry.name, partial(_uncancelled, entry))
+    before = requests_to_cancel()
+    chain = Chain(middleware, entry.name, partial(_uncancelled, entry, before))
     try:
         return Answer(await chain.proceed(call), chain.has_run)
     except (Exception, asyncio.CancelledError) as error:
-        raise_final(entry.name, error, call.context)
+        raise_final(entry.name, error, call.context, before)
 
 
-async def _uncancelled(entry: Entry, arguments: str, context: ToolContext) -> str:
+async def _uncancelled(entry: Entry, before: int, arguments: str, context: ToolContext) -> str:
     """A middleware sees a `CancelledError` only where the call is given up; one that was awaited by chance is an error like others."""
     try:
         return await entry.execute(arguments, context)
     except asyncio.CancelledError as error:
-        raise_final(entry.name, error, context)
+        raise_final(entry.name, error, context, before)
+
+
+def requests_to_cancel() -> int:
+    """How often the task that runs this was told to stop; those that it has outlived without taking them back still count."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
 
 
 def refuse_cancelled(tool: str, context: ToolContext | None) -> None:
@@ -50,11 +57,10 @@ def refuse_cancelled(tool: str, context: ToolContext | None) -> None:
         raise ToolCancelled(tool)
 
 
-def raise_final(tool: str, error: Exception | asyncio.CancelledError, context: ToolContext | None) -> NoReturn:
-    """Raise what a dispatch raises that came to `error`."""
-    task = asyncio.current_task()
-    is_given_up = task is not None and task.cancelling() > 0
-    final = final_error(tool, error, has_fired=context is not None and context.cancelled, is_given_up=is_given_up)
+def raise_final(tool: str, error: Exception | asyncio.CancelledError, context: ToolContext | None, before: int) -> NoReturn:
+    """Raise what a dispatch raises that came to `error`, and began when its task had been told to stop `before` times."""
+    has_fired = context is not None and context.cancelled
+    final = final_error(tool, error, has_fired=has_fired, is_given_up=requests_to_cancel() > before)
     if final is error:
         raise error
     raise final from error

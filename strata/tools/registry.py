@@ -12,7 +12,7 @@ from strata.graph.clock import SYSTEM
 from strata.graph.context import Context
 from strata.ports.instrument import Instrument
 from strata.tools.context import ToolContext
-from strata.tools.dispatch import Answer, answered, raise_final
+from strata.tools.dispatch import Answer, answered, raise_final, requests_to_cancel
 from strata.tools.entries import AnyTool, Entry, entry_of
 from strata.tools.middleware import ToolCall, ToolMiddleware, told_of_refusal
 from strata.tools.providers import ProviderTools, anthropic_tools, mcp_tools, openai_tools, provider_names
@@ -165,10 +165,11 @@ class ToolRegistry:
             known = identified(known)
         if known is not None and known.cancelled:
             raise ToolCancelled(name)
+        before = requests_to_cancel()
         try:  # nobody looks at this call: it is spared what takes thrice as long as all else of it
             return await entry.execute(arguments, known)
         except (Exception, asyncio.CancelledError) as error:
-            raise_final(name, error, known)
+            raise_final(name, error, known, before)
 
     async def answer(
         self,

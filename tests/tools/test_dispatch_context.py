@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from strata import (
     strata_tool,
 )
 from strata.testing import context
-from strata.tools import Cancellation, ToolContext
+from strata.tools import Cancellation, ToolContext, ToolMiddleware
 from tests.clocks import HandClock
 from tests.graphs.trails import Trail
 from tests.tools.calls import Diary, asking, pairs, seeing
@@ -155,8 +156,27 @@ async def test_a_tool_that_says_it_was_cancelled_which_nobody_cancelled_has_fail
 
     for middleware in ([], [Diary()]):
         with pytest.raises(ToolExecutionFailure) as raised:
-            await asyncio.create_task(ToolRegistry([confused], middleware).dispatch("confused", "{}"))  # a task that nobody has cancelled before
+            await ToolRegistry([confused], middleware).dispatch("confused", "{}")
         assert raised.value.message == "CancelledError, and nobody cancelled the call"
+
+
+async def test_a_task_that_has_outlived_being_cancelled_calls_tools_as_any_other() -> None:
+    @strata_tool
+    async def confused() -> str:
+        """Says that it was cancelled."""
+        raise asyncio.CancelledError
+
+    async def outlives(middleware: list[ToolMiddleware]) -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.get_running_loop().create_future()
+        await ToolRegistry([confused], middleware).dispatch("confused", "{}")
+
+    for middleware in ([], [Diary()]):
+        caller = asyncio.create_task(outlives(middleware))
+        await asyncio.sleep(0)
+        caller.cancel()
+        with pytest.raises(ToolExecutionFailure):
+            await caller
 
 
 async def test_tx6_the_token_of_a_nodes_call_fires_with_its_run_which_ends_at_that_node() -> None:
