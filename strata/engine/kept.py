@@ -102,11 +102,15 @@ class Kept:
         return kept_metadata(told=told, results=results, first=self._since + 1 if self._since < behind else None)
 
     def leave(self) -> None:
-        """The node has committed, and may run again."""
+        """The node has committed, and may run again; if it does, all its parts do."""
+        self.move_on()
+        self.parts.clear()
+
+    def move_on(self) -> None:
+        """The run no longer stands at the node, which may run again."""
         if self.place in self.answers:
             self._untold.add(self.place)
         self.place = ""
-        self.parts.clear()
 
     def clear(self) -> None:
         """The node has committed, and nothing makes it run again under its key, nor those inside it."""

@@ -198,9 +198,15 @@ class Level:
         self.recovering, self.recoveries, self.has_entered = True, recoveries, True
 
     def take_fallback(self, fallback: NodePlan, failure: LastFailure) -> None:
-        """Go on at the fallback of the node that failed, with the state from before it."""
+        """Go on at the fallback of the node that failed, with the state from before it.
+
+        No record says so: a recovery starts the node that failed again, and then may have to give both what was kept of them.
+        """
         self.at, self.inside, self.child, self.last_failure, self.has_entered = fallback, None, None, failure, True
-        self._forget()
+        if self.stores:
+            self.kept.move_on()
+        else:
+            self._forget()
 
     def attempt_at(self, node: NodePlan) -> int:
         """The attempt of `node` that ran last; one without a policy runs once, and may run without setting `attempt`."""
