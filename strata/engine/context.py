@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import CancelledError as FutureCancelled
 from concurrent.futures import Future
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -24,6 +25,7 @@ from strata.engine.kept import ONCE
 from strata.engine.level import Level
 from strata.engine.place import hops_within, place_of
 from strata.engine.run import Run
+from strata.engine.shielding import shielded
 from strata.engine.stream import Channel, Diagnostic, StreamEvent, Token
 from strata.errors import CannotAsk, OnceBlocksLoop, Pause
 from strata.graph.answers import Decision
@@ -57,8 +59,8 @@ class NodeContext(Context):
         "_scope",
         "_site",
         "_thread",
+        "_unkept",
         "asking",
-        "unkept",
     )
 
     def __init__(self, run: Run, level: Level, name: str, *, in_place: bool, path: str | None = None, scope: Scope | None = None) -> None:
@@ -75,7 +77,7 @@ class NodeContext(Context):
         self._last_failure = level.last_failure
         self._decision = level.decision
         self.asking: Asking | None = None
-        self.unkept: list[Future[None]] = []
+        self._unkept: list[asyncio.Task[None] | Future[None]] = []  # results that are on their way to the store
         self._open = True
         self._in_place = in_place
         self._thread: int | None = None
@@ -95,8 +97,8 @@ class NodeContext(Context):
         self._open = False
         for blocked in tuple(self._blocked):
             blocked.cancel()
-        for keeping in tuple(self.unkept):
-            await asyncio.wrap_future(keeping)
+        for keeping in tuple(self._unkept):
+            await shielded(asyncio.shield(asyncio.wrap_future(keeping)))
 
     @property
     def site(self) -> CallSite:
@@ -242,7 +244,7 @@ class NodeContext(Context):
             if inspect.isawaitable(result):
                 result = await result
             if (keeping := self._remember(turn, once.encode(self._name, key, fn, result))) is not None:
-                await keeping
+                await self._keep(keeping)
             return result
 
     def _once_sync(self, key: str, fn: Callable[[], Any]) -> Any:
@@ -276,12 +278,34 @@ class NodeContext(Context):
             return None
         return progress.keep({(self.place, f"{ONCE}{doing.key}"): record})
 
+    async def _keep(self, keeping: Coroutine[Any, Any, None]) -> None:
+        """Wait for it; where this is cancelled it goes on, and whoever leaves the attempt waits for it."""
+        kept = self._started(keeping)
+        try:
+            await asyncio.shield(asyncio.wrap_future(kept))
+        finally:
+            if kept.done():
+                self._unkept.remove(kept)
+
     def _keep_in_sync(self, keeping: Coroutine[Any, Any, None]) -> None:
-        kept = asyncio.run_coroutine_threadsafe(keeping, self._loop)
-        if self._in_place or self._is_on_loop():  # it cannot be waited for here: the node waits when its function has returned
-            self.unkept.append(kept)
+        kept = self._started(keeping)
+        if isinstance(kept, Future) and not self._in_place:  # else it cannot be waited for here: the node waits when its function has returned
+            try:
+                kept.result()
+            finally:
+                self._unkept.remove(kept)
+
+    def _started(self, keeping: Coroutine[Any, Any, None]) -> asyncio.Task[None] | Future[None]:
+        """It runs on the run's own loop, whoever waits for it."""
+        kept: asyncio.Task[None] | Future[None]
+        if self._is_on_loop():
+            kept = self._loop.create_task(keeping)
+            self._unkept.append(kept)
         else:
-            kept.result()
+            kept = Future()
+            self._unkept.append(kept)  # first: the attempt may be left at any moment
+            asyncio.run_coroutine_threadsafe(keeping, self._loop).add_done_callback(partial(_hand_on, kept))
+        return kept
 
     async def sleep(self, seconds: float, /) -> None:
         await self._run.clock.sleep(seconds)
@@ -352,6 +376,15 @@ class NodeContext(Context):
             return asyncio.get_running_loop() is self._loop
         except RuntimeError:
             return False
+
+
+def _hand_on(to: Future[None], over: Future[None]) -> None:
+    if over.cancelled():
+        to.cancel()
+    elif (error := over.exception()) is not None:
+        to.set_exception(error)
+    else:
+        to.set_result(None)
 
 
 def _current_task() -> asyncio.Task[Any] | None:

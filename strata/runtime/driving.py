@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -16,6 +16,7 @@ from strata.engine.level import Level, Resumed
 from strata.engine.outcomes import Outcome
 from strata.engine.recorder import Superseded
 from strata.engine.run import Run
+from strata.engine.shielding import shielded
 from strata.engine.walk import walk
 from strata.errors import LeaseLost, ThreadChanged
 from strata.graph.answers import Event, Resume, Signal
@@ -125,13 +126,5 @@ async def _walk_or_abandon(run: Run, level: Level) -> Ending:
     except BaseException:  # a cancellation, Ctrl-C, or what a handler raises that is no Exception
         level.interrupt.calling = False
         if not run.durable:
-            await _shielded(record_abandoned(run, level))
+            await shielded(record_abandoned(run, level))
         raise
-
-
-async def _shielded(save: Coroutine[Any, Any, None]) -> None:
-    """Await a save in a task that was cancelled: a scope around the call, anyio's say, may go on cancelling it."""
-    from anyio import CancelScope  # 20 ms to import, which a run that nobody abandons need not pay
-
-    with CancelScope(shield=True):
-        await save
