@@ -98,7 +98,8 @@ class NodeContext(Context):
         for blocked in tuple(self._blocked):
             blocked.cancel()
         for keeping in tuple(self._unkept):
-            await shielded(asyncio.shield(asyncio.wrap_future(keeping)))
+            kept: asyncio.Future[None] = asyncio.wrap_future(keeping)
+            await shielded(asyncio.shield(kept))
 
     @property
     def site(self) -> CallSite:
