@@ -150,6 +150,8 @@ class _Crowd:
             else:
                 path = f"{self._level.path_of(self._level.at)}/{self._names[index]}"
                 self._settled.append((index, *await watched_part(self._run.watch, path, self._level.attempt, scope, self._part(index, scope))))
+        except (SystemExit, KeyboardInterrupt) as error:  # a task raises it out of its event loop; the group's own task is to have it first
+            self._fault = error
         finally:
             del self._scopes[index]
             scope.close()

@@ -40,7 +40,7 @@ class RunStream(Generic[S]):
         """
         if self._task is None or not self._task.done() or self._task.cancelled():
             raise StrataError("the run has no outcome yet: read its events to their end first")
-        return self._task.result()
+        return _result_of(self._task)
 
     async def __aenter__(self) -> Self:
         if self._task is not None:
@@ -56,7 +56,7 @@ class RunStream(Generic[S]):
         finally:
             started.cancel()
         if self._task.done() and not self._channel.started.is_set():
-            self._task.result()  # raises the refusal
+            _result_of(self._task)  # raises the refusal
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /) -> None:
@@ -65,18 +65,21 @@ class RunStream(Generic[S]):
             await self._abandon()
         failure = None if self._task.cancelled() else self._task.exception()
         if kind is None and failure is not None:
-            raise failure  # the store's, which the reader has not met
+            _result_of(self._task)  # raises the store's error, which the reader has not met
 
     async def __aiter__(self) -> AsyncIterator[StreamEvent]:
         if self._task is None:
             raise StrataError("a stream is entered before it is read: async with runner.stream(...) as events: async for event in events: ...")
         async for event in self._channel:
             yield event
-        await asyncio.shield(self._task)
+        await asyncio.wait({self._task})
+        _result_of(self._task)
 
     async def _run(self) -> Outcome[S]:
         try:
             return await self._start(self._channel)
+        except (SystemExit, KeyboardInterrupt) as error:
+            raise _Leaves(error) from error
         finally:
             await self._channel.finish()
 
@@ -92,3 +95,18 @@ class RunStream(Generic[S]):
                 told_again = error
         if told_again is not None:
             raise told_again
+
+
+class _Leaves(Exception):
+    """A node has raised what ends programs. A task raises that out of its event loop; whoever reads the run is to have it first."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+        super().__init__(repr(error))
+
+
+def _result_of(task: asyncio.Task[Outcome[S]]) -> Outcome[S]:
+    try:
+        return task.result()
+    except _Leaves as left:
+        raise left.error from None

@@ -32,6 +32,7 @@ from strata import (
     ThreadNotFound,
     Token,
     TransientError,
+    branch,
 )
 from strata.stores.memory import MemoryStore
 from tests.clocks import HandClock, settle
@@ -624,3 +625,30 @@ async def test_an_inline_node_that_keeps_its_context_sends_nothing_afterwards() 
     graph = StateGraph(Trail).add_node("A", keep, inline=True).add_node("B", use).add_edge("A", "B").compile(durable=False)
     async with Runner(graph).stream("t", Trail(), select=[Token]) as events:
         assert [event async for event in events] == []
+
+
+@pytest.mark.parametrize("where", ["node", "thread", "branch"])
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+async def test_what_ends_the_program_goes_up_to_the_reader_and_not_past_it(error: type[BaseException], where: str) -> None:
+    async def leaves(state: Trail) -> Trail:
+        raise error
+
+    def leaves_a_thread(state: Trail) -> Trail:
+        raise error
+
+    builder = StateGraph(Trail)
+    if where == "branch":
+        builder.add_parallel_group("A", [branch("B", leaves), branch("C", leaves_a_thread)], lambda state, results: state)
+    else:
+        builder.add_node("A", leaves if where == "node" else leaves_a_thread)
+
+    async def reads() -> None:
+        async with events:
+            async for _ in events:
+                pass
+
+    events = Runner(builder.compile(), MemoryStore()).stream("t", Trail())
+    with pytest.raises(error):
+        await reads()
+    with pytest.raises(error):
+        _ = events.outcome
