@@ -19,6 +19,7 @@ from strata.errors import (
     ToolNotFound,
     ToolNotPermitted,
 )
+from strata.graph.plain_json import plain_json
 from strata.ports.events import ToolResult
 from strata.tools.duplicates import name_given_twice
 
@@ -58,7 +59,7 @@ def object_text(arguments: str | Mapping[str, Any]) -> str | None:
     """
     try:
         if not isinstance(arguments, str):
-            return _sorted(arguments)
+            return _sorted(plain_json(arguments))  # which refuses NaN: it would be null else
         raw = arguments if arguments.strip() else "{}"
         given: object = msgspec.json.decode(raw)
         if not isinstance(given, dict):

@@ -76,6 +76,14 @@ async def test_arguments_that_are_no_object_are_never_dispatched(arguments: str)
     assert answer.call_id
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), [{"a": float("-inf")}]])
+async def test_an_object_with_what_json_lacks_is_never_dispatched(number: object) -> None:
+    diary = Diary()
+    answer = await ToolRegistry([echo()], [diary]).answer("echo", {"text": None, "number": number})
+    assert told(answer) == ("refused", '{"error":"the arguments for tool \'echo\' aren\'t a JSON object"}')
+    assert diary.calls == []
+
+
 async def test_arguments_are_handed_on_compact_and_with_sorted_keys() -> None:
     diary = Diary()
     tools = ToolRegistry([echo()], [diary])
