@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from strata.cli.importing import import_compiled
 from strata.cli.parameters import HttpAddress
-from strata.cli.serving import serve
+from strata.cli.serving import end_of, serve
 from strata.graph.compiled import CompiledGraph
 from strata.runtime.runner import Runner
 from strata.stores import open_store
@@ -44,4 +44,5 @@ async def _serve(graph: CompiledGraph[Any], url: str | None, *, name: str | None
     called = name or (graph.state.__name__ if identity is None else identity.id)
     async with nullcontext() if url is None else open_store(url) as store:
         offers = served_graph(Runner(graph, store), graph, name=called, description=description)
-        await serve(offers, name=called, version="" if identity is None else identity.version or "", http=http)
+        stopped_by = await serve(offers, name=called, version="" if identity is None else identity.version or "", http=http)
+    end_of(stopped_by)

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from strata.cli.faults import CannotDo
 from strata.cli.modules import module_named, what_it_is
 from strata.cli.parameters import HttpAddress
-from strata.cli.serving import serve
+from strata.cli.serving import end_of, serve
 from strata.tools import Tool, ToolRegistry
 
 
@@ -32,7 +32,7 @@ def tools_serve(
 async def _serve(registry: ToolRegistry, *, name: str, http: str | None) -> None:
     from strata.hosting.mcp.tools import ServedTools
 
-    await serve(ServedTools(registry), name=name, version="", http=http)
+    end_of(await serve(ServedTools(registry), name=name, version="", http=http))
 
 
 def _tools_named(reference: str) -> ToolRegistry:

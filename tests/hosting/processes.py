@@ -37,26 +37,64 @@ async def over_http(folder: Path, *command: str) -> AsyncGenerator[Client, None]
         await process.communicate()
 
 
-async def answer_to(call: str, folder: Path, *command: str) -> dict[str, Any]:
-    """What `strata COMMAND...` answers to a tool call whose JSON no client would write."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "strata", *command, cwd=folder, env=dict(_environment()), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    hello = '{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}'
-    process.stdin.write(f'{{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {hello}}}\n'.encode())
-    process.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
-    process.stdin.write(f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {call}}}\n'.encode())
-    try:
+class Wire:
+    """A server's pipes, for a client that writes what no other would."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    def send(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n".encode())
+
+    def call(self, number: int, params: str) -> None:
+        """Call a tool."""
+        self.send(f'{{"jsonrpc": "2.0", "id": {number}, "method": "tools/call", "params": {params}}}')
+
+    async def answer(self, number: int | None) -> dict[str, Any]:
+        """The answer to the request of that id, whatever comes before it."""
+        while (answer := await self.next_answer())["id"] != number:
+            pass
+        return answer
+
+    async def next_answer(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
         async with asyncio.timeout(60):
-            while (answer := json.loads(await process.stdout.readline())).get("id") != 1:
+            while "method" in (answer := json.loads(await self.process.stdout.readline())):
                 pass
+        found: dict[str, Any] = answer
+        return found
+
+    async def printed(self) -> str:
+        """A line that code of the server has printed."""
+        assert self.process.stderr is not None
+        async with asyncio.timeout(60):
+            return (await self.process.stderr.readline()).decode().strip()
+
+    async def ended(self) -> int:
+        """With what the process ends by itself."""
+        async with asyncio.timeout(60):
+            return await self.process.wait()
+
+
+@contextlib.asynccontextmanager
+async def over_wire(folder: Path, *command: str) -> AsyncGenerator[Wire, None]:
+    """`strata COMMAND...`, once it has greeted."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "strata", *command, cwd=folder, env=dict(_environment()), stdin=pipe, stdout=pipe, stderr=pipe
+    )
+    wire = Wire(process)
+    hello = '{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}'
+    wire.send(f'{{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {hello}}}')
+    wire.send('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+    try:
+        await wire.answer(0)
+        yield wire
     finally:
-        process.stdin.close()
+        if process.returncode is None:
+            process.kill()
         await process.communicate()
-    result: dict[str, Any] = answer["result"]
-    return result
 
 
 def _environment() -> Mapping[str, str]:

@@ -14,7 +14,7 @@ import pytest
 from mcp.client import Client
 from msgspec import Meta
 
-from strata import Context, Runner, State, StateGraph, boundary, edge, node, when
+from strata import Context, Pause, Runner, State, StateGraph, boundary, edge, node, parallel, when
 from strata.hosting.mcp.graphs import served_graph
 from strata.hosting.mcp.server import server_of
 from strata.ports.events import NodeStarted, RunCompleted, RunEvent
@@ -168,6 +168,63 @@ async def test_a_failed_node_is_an_error_that_says_which(client: Client) -> None
     thread_id = result.structured_content["thread_id"]
     assert result.structured_content == {"status": "failed", "thread_id": thread_id, "node": "price"}
     assert not again.is_error
+
+
+class Leaving(State):
+    """Where a node raises what is no error of a graph."""
+
+    how: str = ""
+    where: str = "nowhere"
+
+    def leave(self, here: str) -> Leaving:
+        if here == self.where:
+            raise {"exit": SystemExit(2), "interrupt": KeyboardInterrupt(), "pause": Pause(), "other": BaseException("other")}[self.how]
+        return self
+
+
+@node
+@edge("thread")
+async def task(state: Leaving) -> Leaving:
+    return state.leave("task")
+
+
+@node
+@edge("group")
+def thread(state: Leaving) -> Leaving:
+    return state.leave("thread")
+
+
+async def branch_task(state: Leaving) -> Leaving:
+    return state.leave("branch")
+
+
+def branch_thread(state: Leaving) -> Leaving:
+    return state.leave("branch thread")
+
+
+@parallel(branch_task, branch_thread)
+def group(state: Leaving, results: list[Leaving]) -> Leaving:
+    return state
+
+
+leaving = StateGraph(Leaving).start(task).nodes(thread, group).compile(id="leaving", version="1")
+
+
+@pytest.mark.parametrize("where", ["task", "thread", "branch", "branch thread"])
+@pytest.mark.parametrize("how", ["exit", "interrupt", "pause", "other"])
+async def test_what_a_node_raises_ends_its_own_call_alone(how: str, where: str) -> None:
+    async with Client(server_of(served_graph(Runner(leaving, MemoryStore()), leaving, name="leaving"), name="leaving")) as client:
+        result = await client.call_tool("leaving", {"how": how, "where": where})
+        again = await client.call_tool("leaving", {})
+    assert (result.is_error, text_of(result)) == (True, "tool 'leaving' failed")
+    assert again.structured_content["status"] == "completed"
+
+
+async def test_null_means_the_default_where_null_is_no_value(client: Client) -> None:
+    result = await client.call_tool("orders", {"lines": [{"article": "tea", "pieces": None}], "total": None})
+    assert result.structured_content["state"] == {"lines": [{"article": "tea", "pieces": 1}], "total": 1, "shipped": True}
+    refused = await client.call_tool("orders", {"lines": None})
+    assert text_of(refused) == "invalid arguments for tool 'orders': argument 'lines' must be an array"
 
 
 async def test_another_name_is_no_tool(client: Client) -> None:

@@ -15,7 +15,7 @@ from strata.errors import Pause, ThreadsExhausted
 from strata.hosting.mcp.server import server_of
 from strata.hosting.mcp.tools import ServedTools
 from strata.tools import ToolContext, ToolRegistry, strata_tool
-from tests.hosting.processes import answer_to, over_http, over_pipes
+from tests.hosting.processes import over_http, over_pipes, over_wire
 
 MODULE = """
 from strata.tools import ToolRegistry, strata_tool
@@ -71,7 +71,7 @@ def broken() -> str:
 @strata_tool(inline=True)
 def leave(how: str) -> str:
     """Raises what is no error of a tool."""
-    raise {"exit": SystemExit(2), "pause": Pause(), "node": ThreadsExhausted("n", limit=1, waited=5.0)}[how]
+    raise {"exit": SystemExit(2), "pause": Pause(), "node": ThreadsExhausted("n", limit=1, waited=5.0), "other": BaseException()}[how]
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ async def test_what_goes_wrong_is_told_in_the_words_of_all_engines(client: Clien
     assert await called(client, name, **arguments) == (True, told)
 
 
-@pytest.mark.parametrize("how", ["exit", "pause", "node"])
+@pytest.mark.parametrize("how", ["exit", "pause", "node", "other"])
 async def test_what_a_tool_raises_ends_its_own_call_alone(client: Client, how: str) -> None:
     assert await called(client, "leave", how=how) == (True, "tool 'leave' failed")
     assert await called(client, "stock_pieces", article="tea") == (False, '{"tea":3}')
@@ -140,7 +140,9 @@ async def test_the_tools_of_a_module_are_served_over_pipes(tmp_path: Path) -> No
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e400"])
 async def test_what_json_lacks_is_refused_and_is_not_null(number: str, tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(MODULE)
-    result = await answer_to(f'{{"name": "half", "arguments": {{"number": {number}}}}}', tmp_path, "tools", "serve", "shop")
+    async with over_wire(tmp_path, "tools", "serve", "shop") as wire:
+        wire.call(1, f'{{"name": "half", "arguments": {{"number": {number}}}}}')
+        result = (await wire.answer(1))["result"]
     assert result["isError"]
     assert result["content"][0]["text"] == "invalid arguments for tool 'half': the arguments aren't valid JSON"
 

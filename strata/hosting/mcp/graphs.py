@@ -20,7 +20,7 @@ from strata.hosting.mcp.offers import Listed, Progress, Reply
 from strata.runtime.runner import Runner
 from strata.runtime.stream import RunStream
 from strata.tools.problems import argument_problems
-from strata.tools.providers.names import provider_names
+from strata.tools.providers import provider_names, without_default_nulls
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class ServedGraph:
         if name != self.listing.name:
             return Reply(f"tool '{name}' was not found", is_error=True)
         try:
-            state = self.decoder.decode(arguments)
-        except Exception as error:  # reading runs the state's own __post_init__, which may raise anything
+            state = self._read(arguments)
+        except (ValueError, RecursionError) as error:  # what else a __post_init__ of the state raises is its fault, and no client's
             problems = argument_problems(arguments, self.listing.parameters) or str(error)
             return Reply(f"invalid arguments for tool '{name}': {problems}", is_error=True)
         thread_id = self.clock.new_id()
@@ -54,6 +54,13 @@ class ServedGraph:
             return _reply(await self._run(thread_id, state, progress), self.graph)
         except StrataError as error:  # a refusal, or the store's: the client is told, and the server goes on
             return Reply(f"thread '{thread_id}': {error}", is_error=True)
+
+    def _read(self, arguments: bytes) -> State:
+        """The state; null is a field's default where it is no value of it, as for the arguments of a tool."""
+        try:
+            return self.decoder.decode(arguments)
+        except ValueError:
+            return self.decoder.decode(without_default_nulls(arguments.decode(), self.listing.parameters))
 
     async def _run(self, thread_id: str, state: State, progress: Progress) -> Outcome[Any]:
         async with self.runner.stream(thread_id, state) as events:

@@ -1,7 +1,8 @@
-"""A server of the Model Context Protocol, over the process's own pipes or over HTTP."""
+"""A server of the Model Context Protocol, and HTTP for it."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
@@ -9,7 +10,6 @@ import mcp_types as protocol
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
-from strata.errors import Pause
 from strata.hosting.mcp.offers import Listed, Offers, Progress, Reply
 from strata.tools import canonical_json
 
@@ -33,14 +33,6 @@ def server_of(offers: Offers, *, name: str, version: str = "") -> Server[dict[st
     return Server(name, version=version, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-async def serve_pipes(server: Server[Any]) -> None:
-    """Serve the one client at stdin and stdout until it closes them. What code prints meanwhile goes to stderr."""
-    from mcp.server.stdio import stdio_server
-
-    async with stdio_server() as (requests, answers):
-        await server.run(requests, answers, server.create_initialization_options())
-
-
 async def serve_http(server: Server[Any], *, host: str, port: int) -> None:
     """Serve any number of clients at `http://host:port/mcp` until the process is told to stop (SIGINT, SIGTERM).
 
@@ -60,7 +52,9 @@ async def _reply(offers: Offers, call: protocol.CallToolRequestParams, progress:
         return Reply(f"invalid arguments for tool '{call.name}': the arguments aren't valid JSON", is_error=True)
     try:
         return await offers.call(call.name, arguments, progress)
-    except (Exception, SystemExit, Pause):
+    except asyncio.CancelledError:
+        raise
+    except BaseException:
         logger.exception("the call of tool '%s' failed", call.name)
         return Reply(f"tool '{call.name}' failed", is_error=True)
 
