@@ -16,6 +16,7 @@ from strata.codegen.class_headers import Evaluates, Headers, kind_of
 from strata.codegen.expressions import text_of
 from strata.codegen.faults import Fault, NotRead, each, not_read, tried
 from strata.codegen.origins import Kind, Origin, Origins
+from strata.codegen.reaching import classes_in
 from strata.codegen.stubs import as_compiled
 from strata.codegen.values import Frame, Hidden, ModuleRef, Opaque, SourceFunction
 from strata.graph.meanings import has_fields
@@ -44,6 +45,7 @@ class Classes:
         self._headers = Headers(evaluates, self._origins, trusted)
         self._made: dict[cst.ClassDef, type[Any]] = {}
         self._unfinished: deque[tuple[type[Any], list[_Open]]] = deque()
+        self._unread: dict[type[Any], tuple[Fault, ...]] = {}
 
     def made(self, node: cst.ClassDef, frame: Frame, qualified_name: str) -> type[Any]:
         """The class, with annotations that may still be open.
@@ -63,8 +65,24 @@ class Classes:
             try:
                 self._annotate(cls, annotations)
             except NotRead as error:
+                self._unread[cls] = error.faults
                 faults.extend(error.faults)
+            else:
+                self._inherit_faults(cls)
         return faults
+
+    def _inherit_faults(self, cls: type[Any]) -> None:
+        """Of bases that could not be read, which of a TypedDict are not among those that Python knows."""
+        origin = self._origins.of(cls)
+        inherited = [fault for base in (() if origin is None else origin.bases) for fault in self._unread.get(get_origin(base) or base, ())]
+        if inherited:
+            self._unread[cls] = tuple(inherited)
+
+    def faults_within(self, annotations: Iterable[Any]) -> list[Fault]:
+        """What could not be read of the classes that annotations speak of: they stand there with fields of any type."""
+        if not self._unread:
+            return []
+        return [fault for cls in classes_in(annotations) for fault in self._unread.get(cls, ())]
 
     def is_rebuilt(self, value: Any) -> bool:
         """Whether it is a class that was made here, generic ones with their arguments too."""

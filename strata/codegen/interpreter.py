@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -59,6 +59,10 @@ class Interpreter:
     def finish(self) -> list[Fault]:
         """Read what is still open of the classes that were made."""
         return self._classes.finish()
+
+    def faults_within(self, annotations: Iterable[Any]) -> list[Fault]:
+        """What could not be read of the classes that annotations speak of, at any depth."""
+        return self._classes.faults_within(annotations)
 
     def warnings(self) -> list[Fault]:
         """What was noticed since the last time that somebody asked."""

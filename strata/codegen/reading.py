@@ -87,6 +87,8 @@ class ToolReader:
         function = live_function(node, node.name.value, frame, self._interpreter)
         place = frame.module.file.shown
         self.faults += self._interpreter.finish()  # a schema looks at annotations of classes
+        if faults := self._interpreter.faults_within(function.__annotations__.values()):
+            raise NotRead(*faults)
         try:
             signature = signature_of(function, **options.options, place=place)
             parameters = input_schema(signature)

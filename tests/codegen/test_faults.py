@@ -12,7 +12,7 @@ from tests.codegen.projects import from_source, is_refused, read, read_text, tol
 HEAD = """\
 import enum
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, NamedTuple, Optional
+from typing import Annotated, Literal, NamedTuple, Optional, TypedDict
 from msgspec import Meta, Struct
 import msgspec
 from strata import ToolContext, strata_tool
@@ -251,6 +251,48 @@ def test_all_errors_of_a_run_are_told_at_once_and_each_once(tmp_path: Path) -> N
         "9:37 TOOL_UNRESOLVED 'compute' is bound nowhere in 'tools'",
         "16:1 TOOL_INVALID tool 'h': it has no description for the model: write a docstring, or give description=",
     ]
+
+
+def test_no_tool_is_left_that_speaks_of_a_class_which_cannot_be_read(tmp_path: Path) -> None:
+    text = """
+        class Item(Struct):
+            price: Price
+
+        @dataclass
+        class Order:
+            items: list[Item]
+
+        class Gift(Item):
+            to: str
+
+        class Options(TypedDict):
+            price: Price
+
+        class More(Options):
+            fast: bool
+
+        @strata_tool
+        def f(item: Item) -> None:
+            "Do."
+
+        @strata_tool
+        def g(order: Order | None = None) -> None:
+            "Do."
+
+        @strata_tool
+        def h(gift: Annotated[Gift, "a gift"]) -> None:
+            "Do."
+
+        @strata_tool
+        def i(*, more: More, kind: type[int] = int) -> None:
+            "Do."
+
+        @strata_tool
+        def j(n: int) -> Order:
+            "Do."
+        """
+    assert faults(text, tmp_path) == [f"{line} TOOL_UNRESOLVED 'Price' is bound nowhere in 'tools'" for line in ("3:12", "13:12")]
+    assert [tool.signature.name for tool in read(tmp_path).tools] == ["j"]
 
 
 def test_an_error_stands_in_the_file_where_the_fault_is(tmp_path: Path) -> None:
