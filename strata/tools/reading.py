@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import InitVar
 from inspect import Parameter, Signature, isasyncgenfunction, isclass, isgeneratorfunction
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, NotRequired, Required, get_origin
 
 import msgspec
+from typing_extensions import ReadOnly
 
 from strata.errors import ToolInvalid, ToolUnresolved, ToolWarning
 from strata.graph.annotations import Annotations
@@ -23,6 +25,12 @@ from strata.tools.docstrings import read_docstring
 from strata.tools.signature import ToolParameter, ToolSignature
 
 CONTEXTS: Final = (ToolContext, Context)
+
+MARKS_OF_FIELDS: Final = (
+    *((ClassVar, "ClassVar"), (Final, "Final"), (InitVar, "InitVar")),
+    *((Required, "Required"), (NotRequired, "NotRequired"), (ReadOnly, "ReadOnly")),
+)
+
 
 NO_NAMES: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -151,6 +159,11 @@ class _Declared(NamedTuple):
                 f"its parameter '{parameter.name}' has no annotation, so a model cannot be told what to give: "
                 f"annotate it, with Any if it may be anything"
             )
+        if (mark := _mark_of_fields(parameter.annotation, read)) is not None:
+            raise self.invalid(
+                f"its parameter '{parameter.name}' is annotated with {mark}, which says something of the field of a class: "
+                f"annotate it with the type alone"
+            )
         return ToolParameter(
             name=parameter.name,
             type=self._resolved(parameter, read),
@@ -170,6 +183,15 @@ class _Declared(NamedTuple):
             ) from error
         except Exception as error:
             raise ToolInvalid(f"{where} cannot be read: {type(error).__name__}: {error}", place=self.place) from error
+
+
+def _mark_of_fields(annotation: Any, read: Annotations) -> str | None:
+    try:
+        meant = read.read(annotation)
+    except Exception:  # which is told where it is read to the end
+        return None
+    kind = InitVar if isinstance(meant, InitVar) else get_origin(meant) or meant
+    return next((name for mark, name in MARKS_OF_FIELDS if kind is mark), None)
 
 
 def _parameter_names(layer: Any) -> tuple[str, ...]:

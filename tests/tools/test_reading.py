@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import InitVar
 from enum import Enum, IntEnum
 from inspect import isasyncgenfunction
-from typing import Annotated, Any, Optional, ParamSpec, TypeVar
+from typing import Annotated, Any, ClassVar, Final, NotRequired, Optional, ParamSpec, Required, TypeVar
 
 import pytest
 
@@ -263,6 +264,19 @@ def test_a_parameter_without_an_annotation_is_refused() -> None:
     del tool.__annotations__["a"]
     assert refused(tool) == (
         "tool 'tool': its parameter 'a' has no annotation, so a model cannot be told what to give: annotate it, with Any if it may be anything"
+    )
+
+
+@pytest.mark.parametrize("postponed", [True, False])
+@pytest.mark.parametrize("mark", [ClassVar, Final, InitVar, Required, NotRequired])
+def test_a_mark_of_the_fields_of_classes_is_no_type_of_a_parameter(mark: Any, postponed: bool) -> None:
+    def tool(a: int) -> None:
+        """Takes it."""
+
+    name = getattr(mark, "__name__", None) or str(mark).removeprefix("typing.")
+    tool.__annotations__["a"] = f"{name}[int]" if postponed else mark[int]
+    assert refused(tool) == (
+        f"tool 'tool': its parameter 'a' is annotated with {name}, which says something of the field of a class: annotate it with the type alone"
     )
 
 
