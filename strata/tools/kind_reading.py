@@ -41,6 +41,11 @@ from strata.tools.kinds import (
 from strata.tools.notes import noted
 from strata.tools.signature import ToolSignature
 
+DURATION: Final = (
+    "^[+-]?P([0-9]+(\\.[0-9]+)?D|([0-9]+D)?T(([0-9]+H)?([0-9]+M)?[0-9]+(\\.[0-9]+)?S|([0-9]+H)?[0-9]+(\\.[0-9]+)?M|[0-9]+(\\.[0-9]+)?H))$"
+)
+"""Of the durations of ISO 8601 those that msgspec reads: days, hours, minutes and seconds, of which the last may have a fraction."""
+
 SCALARS: Final[Mapping[Any, Scalar]] = MappingProxyType(
     {
         str: Scalar("string"),
@@ -52,15 +57,24 @@ SCALARS: Final[Mapping[Any, Scalar]] = MappingProxyType(
         datetime.datetime: Scalar("string", {"format": "date-time"}),
         datetime.date: Scalar("string", {"format": "date"}),
         datetime.time: Scalar("string", {"format": "time"}),
-        datetime.timedelta: Scalar("string", {"format": "duration"}),
+        datetime.timedelta: Scalar("string", {"format": "duration", "pattern": DURATION}),
         uuid.UUID: Scalar("string", {"format": "uuid"}),
         decimal.Decimal: Scalar("string", {"format": "decimal"}),
     }
 )
+_CLOCK: Final = "[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?"
+_ZONE: Final = "([Zz]|[+-][0-9]{2}:?[0-9]{2})$"
+WITH_ZONE: Final[Mapping[Any, Scalar]] = MappingProxyType(
+    {
+        datetime.datetime: Scalar("string", {"format": "date-time", "pattern": _ZONE}),
+        datetime.time: Scalar("string", {"format": "time", "pattern": _ZONE}),
+    }
+)
+"""Of `Meta(tz=True)`: a time without a zone is refused, which is read where nothing is said."""
 WITHOUT_ZONE: Final[Mapping[Any, Scalar]] = MappingProxyType(
     {
-        datetime.datetime: Scalar("string", {"format": "date-time-local"}),
-        datetime.time: Scalar("string", {"format": "time-local"}),
+        datetime.datetime: Scalar("string", {"format": "date-time-local", "pattern": f"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[Tt ]{_CLOCK}$"}),
+        datetime.time: Scalar("string", {"format": "time-local", "pattern": f"^{_CLOCK}$"}),
     }
 )
 """Of `Meta(tz=False)`: the formats of JSON Schema have a zone; these names are those of OpenAPI's registry."""
@@ -111,8 +125,8 @@ class _Reading:
 
     def _bare(self, meaning: Meaning) -> Kind:
         kind, arguments = meaning.kind, meaning.arguments or ()
-        if any(limit.tz is False for limit in meaning.limits) and kind in WITHOUT_ZONE:
-            return WITHOUT_ZONE[kind]
+        if kind in WITHOUT_ZONE and (zones := [limit.tz for limit in meaning.limits if limit.tz is not None]):
+            return (WITH_ZONE if zones[-1] else WITHOUT_ZONE)[kind]
         if _is_one_of(kind, SCALARS):
             return SCALARS[kind]
         if _is_one_of(kind, LISTINGS):

@@ -125,6 +125,8 @@ def _keys(schema: Mapping[str, Any]) -> Schema:
             return {**said, "enum": [str(value) for value in said["enum"]]}
         case "integer":
             return {"pattern": "^(0|-?[1-9][0-9]*)$"}
+        case "number":
+            return {"pattern": "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([Ee][+-]?[0-9]+)?$"}
         case _:
             return {}
 

@@ -11,16 +11,18 @@ from typing import Any, Final, cast
 Schema = Mapping[str, Any]
 
 TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "date-time": ("2020-01-02T03:04:05Z", "2020-01-02T03:04:05.123456+01:00"),
+    "date-time-local": ("2020-01-02T03:04:05", "2020-01-02 03:04:05.5"),
+    "time-local": ("03:04:05", "03:04:05.123"),
+    "date-time": ("2020-01-02T03:04:05", "2020-01-02T03:04:05Z", "2020-01-02T03:04:05.123456+01:00"),
     "date": ("2020-01-02",),
     "time": ("03:04:05", "03:04:05Z"),
-    "duration": ("PT1H", "P1DT0.5S"),
+    "duration": ("PT1H", "P1DT0.5S", "-P2D", "P1W", "P1M", "PT1M2.5S", "PT1.5M2S"),
     "uuid": ("c6b4fd8a-8b0c-4a4c-9b9c-0e6f5f1b2a3d",),
     "decimal": ("1.50", "-3"),
     "base64": ("", "YWI="),
     "": ("", "a", "abc", "ü", "null"),
 }
-SCALARS: Final[tuple[Any, ...]] = (None, True, 0, 1, -7, 11, 2.5, "", "abc", "2020-01-02", [], {})
+SCALARS: Final[tuple[Any, ...]] = (None, True, 0, 1, -7, 11, 2.5, "", "abc", "2020-01-02", "P1D", "P1M", "2020-01-02T03:04:05", "03:04:05Z", [], {})
 
 
 class Values:
@@ -60,8 +62,11 @@ class Values:
     def _text(self, schema: Schema) -> str:
         known = TEXTS["base64" if "contentEncoding" in schema else schema.get("format", "")]
         shortest, longest = schema.get("minLength", 0), schema.get("maxLength", 99)
-        fitting: str = self._some([text for text in known if shortest <= len(text) <= longest and re.search(schema.get("pattern", ""), text)])
-        return fitting
+        pattern = re.compile(schema.get("pattern", ""))
+        fitting = [text for text in known if shortest <= len(text) <= longest and pattern.search(text)]
+        others = (text for texts in TEXTS.values() for text in texts if pattern.search(text))  # of a format that is told in words
+        found: str = self._some(fitting or list(others))
+        return found
 
     def _number(self, schema: Schema, *, whole: bool) -> Any:
         lowest, highest = schema.get("minimum", schema.get("exclusiveMinimum", -9) + 1), schema.get("maximum", 9)
@@ -89,7 +94,8 @@ class Values:
         return found
 
     def _keys(self, schema: Schema) -> list[str]:
-        known = schema.get("enum") or (["0", "-12"] if "pattern" in schema else ["k", "key"[: schema.get("maxLength", 3)]])
+        numbers = [text for text in ("0", "-12", "1.5", "2e-3", "01", "+1") if re.search(schema.get("pattern", ""), text)]
+        known = schema.get("enum") or (numbers if "pattern" in schema else ["k", "key"[: schema.get("maxLength", 3)]])
         return [key for key in known if self._random.random() < 0.7]
 
     def nearly(self, value: Any) -> Any:

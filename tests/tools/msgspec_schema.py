@@ -26,6 +26,8 @@ def _common(schema: Any, definitions: Mapping[str, Any], above: tuple[str, ...])
     if "anyOf" in said:
         return _union(_options(said, definitions), definitions, above)
     common = {word: one for word, one in said.items() if word not in _WORDS_ABOUT | {"$defs", "properties", "required", "items", "prefixItems"}}
+    if "format" in said:
+        common.pop("pattern", None)  # which says in ours what the format leaves open
     if "properties" in said:
         common |= _object(said, definitions, above)
     if "prefixItems" in said:

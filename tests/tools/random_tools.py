@@ -106,6 +106,8 @@ SCALARS: Final = (
     Written("dt.datetime", "string", ("dt.datetime(2020, 1, 2, 3, 4, 5)",), is_hashable=True),
     Written("dt.date", "string", ("dt.date(2020, 1, 2)",), is_hashable=True),
     Written("dt.time", "string", is_hashable=True),
+    Written("Annotated[dt.datetime, Meta(tz=True)]", "string", is_hashable=True),
+    Written("Annotated[dt.time, Meta(tz=False)]", "string", is_hashable=True),
     Written("dt.timedelta", "string", ("dt.timedelta(hours=1)",), is_hashable=True),
     Written("uuid.UUID", "string", is_hashable=True),
     Written("decimal.Decimal", "string", ("decimal.Decimal('1.50')",), is_hashable=True),
@@ -190,7 +192,7 @@ class Author:
         return Written(form.format(item.text), "array", (default,))
 
     def _dict(self, depth: int) -> Written:
-        key = self._some(("str", "str", "str", "int", "Literal['k', 'j']", "Annotated[str, Meta(max_length=3)]"))
+        key = self._some(("str", "str", "str", "int", "float", "Literal['k', 'j']", "Annotated[str, Meta(max_length=3)]"))
         value = self.type(depth - 1)
         return Written(self._some(("dict[{}, {}]", "Mapping[{}, {}]")).format(key, value.text), "object", ("{}",))
 

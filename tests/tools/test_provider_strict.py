@@ -144,7 +144,7 @@ def test_limits_that_a_provider_does_not_read_are_told_in_words() -> None:
         "b": {**whole, "minItems": 1, "maxItems": 3},
         "c": {**whole, "minItems": 2},
         "d": {**TEXT, "description": '{contentEncoding: "base64"}'},
-        "e": {**TEXT, "description": '{format: "time-local"}'},
+        "e": {**TEXT, "pattern": r"^[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?$", "description": '{format: "time-local"}'},
         "f": {**WHOLE, "minimum": 0, "title": "Count", "description": "{examples: [1,2]}"},
     }
     assert anthropic(schema)["properties"] == {
@@ -152,7 +152,7 @@ def test_limits_that_a_provider_does_not_read_are_told_in_words() -> None:
         "b": {**whole, "minItems": 1, "description": "{maxItems: 3}"},
         "c": {**whole, "description": "{minItems: 2}"},
         "d": {**TEXT, "description": '{contentEncoding: "base64"}'},
-        "e": {**TEXT, "description": '{format: "time-local"}'},
+        "e": {**TEXT, "description": r'{format: "time-local", pattern: "^[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?$"}'},
         "f": {**WHOLE, "title": "Count", "description": "{examples: [1,2], minimum: 0}"},
     }
 

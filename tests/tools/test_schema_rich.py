@@ -7,6 +7,7 @@ import datetime
 import decimal
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import uuid
@@ -30,6 +31,12 @@ from tests.tools.sources import imported
 T = TypeVar("T")
 OrderId = NewType("OrderId", str)
 Cents = Annotated[int, Meta(ge=0), "in cents"]
+
+CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+ZONE = "([Zz]|[+-][0-9]{2}:?[0-9]{2})$"
+# Days, hours, minutes and seconds, of which the last may have a fraction.
+PART, LAST = "[0-9]+", r"[0-9]+(\.[0-9]+)?"
+DURATION = f"^[+-]?P({LAST}D|({PART}D)?T(({PART}H)?({PART}M)?{LAST}S|({PART}H)?{LAST}M|{LAST}H))$"
 
 
 class Colour(Enum):
@@ -162,12 +169,13 @@ KINDS: list[tuple[Any, dict[str, Any]]] = [
     (bytes, text(contentEncoding="base64")),
     (bytearray, text(contentEncoding="base64")),
     (datetime.datetime, text(format="date-time")),
-    (Annotated[datetime.datetime, Meta(tz=True)], text(format="date-time")),
-    (Annotated[datetime.datetime, Meta(tz=False)], text(format="date-time-local")),
+    (Annotated[datetime.datetime, Meta(tz=True)], text(format="date-time", pattern=ZONE)),
+    (Annotated[datetime.datetime, Meta(tz=False)], text(format="date-time-local", pattern=f"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[Tt ]{CLOCK}$")),
     (datetime.date, text(format="date")),
     (datetime.time, text(format="time")),
-    (Annotated[datetime.time, Meta(tz=False)], text(format="time-local")),
-    (datetime.timedelta, text(format="duration")),
+    (Annotated[datetime.time, Meta(tz=False)], text(format="time-local", pattern=f"^{CLOCK}$")),
+    (Annotated[datetime.time, Meta(tz=True)], text(format="time", pattern=ZONE)),
+    (datetime.timedelta, text(format="duration", pattern=DURATION)),
     (uuid.UUID, text(format="uuid")),
     (decimal.Decimal, text(format="decimal")),
     (OrderId, text()),
@@ -185,6 +193,14 @@ KINDS: list[tuple[Any, dict[str, Any]]] = [
     (dict, {"type": "object"}),
     (dict[str, Any], {"type": "object"}),
     (Mapping[str, int], {"type": "object", "additionalProperties": whole()}),
+    (
+        dict[float, int],
+        {
+            "type": "object",
+            "propertyNames": {"pattern": r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([Ee][+-]?[0-9]+)?$"},
+            "additionalProperties": {"type": "integer"},
+        },
+    ),
     (dict[int, str], {"type": "object", "propertyNames": {"pattern": "^(0|-?[1-9][0-9]*)$"}, "additionalProperties": text()}),
     (dict[Size, int], {"type": "object", "propertyNames": {"enum": ["9", "3"]}, "additionalProperties": whole()}),
     (dict[Literal["b", "a"], int], {"type": "object", "propertyNames": {"enum": ["b", "a"]}, "additionalProperties": whole()}),
@@ -263,6 +279,42 @@ KINDS: list[tuple[Any, dict[str, Any]]] = [
 def test_each_type_tells_what_json_it_takes(annotation: Any, schema: dict[str, Any]) -> None:
     assert of(annotation) == schema
     assert_is_schema(schema)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "texts"),
+    [
+        (datetime.timedelta, ("P1D", "-P1D", "+PT1H", "P1.5D", "P1DT1H2M3.5S", "PT1M", "PT1H2S", "PT0.5H")),
+        (datetime.timedelta, ("P1W", "P1M", "P1Y", "P", "PT", "P1DT", "PT1M1H", "PT1.5H1M", "P1.5DT1H", "PT.5S", "PT1,5S", " P1D", "1 day")),
+        (
+            Annotated[datetime.datetime, Meta(tz=True)],
+            ("2020-01-02T03:04:05Z", "2020-01-02t03:04:05.5+01:00", "2020-01-02 03:04:05-0100", "2020-01-02T03:04:05"),
+        ),
+        (
+            Annotated[datetime.datetime, Meta(tz=False)],
+            ("2020-01-02T03:04:05", "2020-01-02 03:04:05.5", "2020-01-02T03:04:05Z", "2020-01-02T03:04:05-01:00"),
+        ),
+        (Annotated[datetime.time, Meta(tz=True)], ("03:04:05Z", "03:04:05+01:00", "03:04:05")),
+        (Annotated[datetime.time, Meta(tz=False)], ("03:04:05", "03:04:05.5", "03:04:05Z", "03:04:05-01:00")),
+    ],
+)
+def test_a_pattern_lets_pass_what_is_read(annotation: Any, texts: tuple[str, ...]) -> None:
+    pattern = of(annotation)["pattern"]
+    assert [text for text in texts if re.search(pattern, text)] == [text for text in texts if reads(annotation, text)]
+
+
+@pytest.mark.parametrize("key", ["1", "-1.5", "0", "2e-3", "1E5", "01", "+1", ".5", "1.", "1_0", "", "one"])
+def test_a_pattern_of_keys_lets_pass_what_is_read(key: str) -> None:
+    pattern = of(dict[float, int])["propertyNames"]["pattern"]
+    assert (re.search(pattern, key) is not None) is reads(dict[float, int], {key: 1})
+
+
+def reads(annotation: Any, value: object) -> bool:
+    try:
+        msgspec.json.decode(msgspec.json.encode(value), type=annotation)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 ALIASES = """
