@@ -13,6 +13,7 @@ from strata.codegen.modules import Modules
 from strata.codegen.reading import SourceTool, ToolReader
 from strata.project.texts import Unreadable
 from strata.rules import codes
+from strata.rules.facts import SourcePlace
 from strata.rules.problem import Problem
 
 
@@ -48,7 +49,8 @@ def catalogue(sources: Sources, *, shown_from: Path, trusted: Collection[str] = 
     tools = [tool for module in read if module is not None for tool in reader.tools_of(module)]
     faults = [*reader.faults, *_duplicates(tools)]
     unreadable = tuple(dict.fromkeys((*sources.unreadable, *modules.unreadable)))
-    return Catalogue(interpreter, tuple(tools), _problems(faults, disable), unreadable, sources.files)
+    problems = [*_left_out(sources, disable), *_problems(faults, disable)]
+    return Catalogue(interpreter, tuple(tools), _in_order(problems), unreadable, sources.files)
 
 
 def _duplicates(tools: Sequence[SourceTool]) -> Iterable[Fault]:
@@ -60,7 +62,20 @@ def _duplicates(tools: Sequence[SourceTool]) -> Iterable[Fault]:
             yield Fault(code=codes.DUPLICATE_TOOL, text=text, module=tool.module, node=tool.decorator, hint="give one of them another name")
 
 
-def _problems(faults: Iterable[Fault], disable: Collection[str]) -> tuple[Problem, ...]:
+def _left_out(sources: Sources, disable: Collection[str]) -> Iterable[Problem]:
+    if codes.TOOL_LEFT_OUT in disable:
+        return
+    for file in sources.nameless:
+        text = f"the tools of this file are left out: no module can import it by the name '{Path(file).stem}'"
+        hint = "give it a name that `import` can say, or name it in exclude under [tool.strata] in pyproject.toml"
+        yield Problem(code=codes.TOOL_LEFT_OUT, severity="warning", text=text, place=SourcePlace(file, 1, 1), hint=hint)
+
+
+def _problems(faults: Iterable[Fault], disable: Collection[str]) -> Iterable[Problem]:
     """Errors are told whatever is disabled: a tool is missing for each."""
-    problems = dict.fromkeys(fault.problem() for fault in faults if fault.severity == "error" or fault.code not in disable)
-    return tuple(sorted(problems, key=lambda problem: ("", 0) if problem.place is None else (problem.place.file, problem.place.line)))
+    return (fault.problem() for fault in faults if fault.severity == "error" or fault.code not in disable)
+
+
+def _in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Each once, by files and lines."""
+    return tuple(sorted(dict.fromkeys(problems), key=lambda problem: ("", 0) if problem.place is None else (problem.place.file, problem.place.line)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from pathlib import Path
 
 from strata.codegen.declaring import declaring
@@ -18,11 +19,13 @@ class Sources:
     Attributes:
         roots: the folders that imports start from.
         declaring: the dotted names of modules that may declare tools, in the order of their files.
+        nameless: files that may declare tools, and have names that no module could be imported by.
         files: how many were looked at.
     """
 
     roots: tuple[Path, ...]
     declaring: tuple[str, ...]
+    nameless: tuple[str, ...]
     files: int
     unreadable: tuple[Unreadable, ...] = ()
 
@@ -33,9 +36,10 @@ def sources_in(paths: Sequence[Path], exclude: Sequence[str], folder: Path, *, s
     roots = tuple(dict.fromkeys(root for path in paths for root in _roots_of(path.resolve())))
     texts = {path: read_text(path, shown(path, shown_from)) for path in found}
     readable = {path: text for path, text in texts.items() if isinstance(text, str)}
-    names = [_name_of(path, roots) for path in declaring(readable)]
+    names = {path: _name_of(path, roots) for path in declaring(readable)}
+    nameless = tuple(shown(path, shown_from) for path, name in names.items() if name is None)
     unreadable = tuple(text for text in texts.values() if isinstance(text, Unreadable))
-    return Sources(roots, tuple(dict.fromkeys(names)), len(found), unreadable)
+    return Sources(roots, tuple(dict.fromkeys(filter(None, names.values()))), nameless, len(found), unreadable)
 
 
 def shown(path: Path, folder: Path) -> str:
@@ -61,8 +65,9 @@ def _is_layout(folder: Path) -> bool:
     return folder.is_dir() and not _is_package(folder)
 
 
-def _name_of(path: Path, roots: Iterable[Path]) -> str:
-    """The dotted name that a file is imported by, from the innermost of the roots that it lies in."""
+def _name_of(path: Path, roots: Iterable[Path]) -> str | None:
+    """The dotted name that a file is imported by, from the innermost of the roots that it lies in; None where no statement could."""
     root = max((root for root in roots if path.is_relative_to(root)), key=lambda root: len(root.parts))
     parts = path.relative_to(root).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    names = parts[:-1] if parts[-1] == "__init__" else parts
+    return ".".join(names) if all(name.isidentifier() and not iskeyword(name) for name in names) else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from strata.codegen.interpreter import Interpreter
 from strata.codegen.modules import SourceModule
 from strata.codegen.trees import nodes_in
 from strata.codegen.values import CalledTool, Frame, SourceFunction, ToolDecorator
-from strata.errors import ToolInvalid
+from strata.errors import ToolInvalid, ToolWarning
 from strata.rules import codes
 from strata.tools.reading import signature_of
 from strata.tools.schema import input_schema
@@ -85,18 +86,26 @@ class ToolReader:
         if binding.bound is not node:
             raise not_read(f"whether there is a tool '{node.name.value}' can only be told by running the module", frame.module, decorator)
         function = live_function(node, node.name.value, frame, self._interpreter)
-        place = frame.module.file.shown
         self.faults += self._interpreter.finish()  # a schema looks at annotations of classes
         if faults := self._interpreter.faults_within(function.__annotations__.values()):
             raise NotRead(*faults)
         try:
-            signature = signature_of(function, **options.options, place=place)
+            signature = self._signature(function, options, decorator, frame)
             parameters = input_schema(signature)
         except ToolInvalid as error:
             text = str(error).removeprefix(f"{error.place}: ")
             raise not_read(text, frame.module, decorator, code=codes.TOOL_INVALID, hint=error.hint) from error
         self._warn_of_decorators(node, decorator, frame)
         return SourceTool(signature, parameters, frame.module, node, decorator)
+
+    def _signature(self, function: Callable[..., Any], options: ToolDecorator, decorator: cst.Decorator, frame: Frame) -> ToolSignature:
+        place = frame.module.file.shown
+        with warnings.catch_warnings(record=True) as cautions:
+            warnings.simplefilter("always", ToolWarning)
+            signature = signature_of(function, **options.options, place=place)
+        for caution in cautions:
+            self._warn(codes.TOOL_DOCSTRING, str(caution.message).removeprefix(f"{place}: "), decorator, frame)
+        return signature
 
     # Decorators
 
@@ -156,7 +165,7 @@ class ToolReader:
             text = f"the tool '{binding.name}' is made by a call, and such are left out"
             self._warn(codes.TOOL_LEFT_OUT, text, binding.node, frame, hint="put @strata_tool on a function of its own")
 
-    def _warn(self, code: str, text: str, node: cst.CSTNode, frame: Frame, *, hint: str) -> None:
+    def _warn(self, code: str, text: str, node: cst.CSTNode, frame: Frame, *, hint: str | None = None) -> None:
         self.faults.append(Fault(code=code, severity="warning", text=text, module=frame.module, node=node, hint=hint))
 
 

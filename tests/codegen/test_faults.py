@@ -385,3 +385,31 @@ def test_tools_that_no_other_module_could_find_are_left_out_with_a_warning(tmp_p
         "16:1 TOOL_LEFT_OUT the tool 'called' is made by a call, and such are left out",
         "17:1 TOOL_LEFT_OUT the tool 'named' is made by a call, and such are left out",
     ]
+
+
+def test_a_file_that_no_statement_could_import_is_told_and_left_out(tmp_path: Path) -> None:
+    tool = "from strata import strata_tool\n@strata_tool\ndef f(n: int) -> int:\n    'Do.'\n"
+    names = ("my-tools.py", "old/tools.bak.py", "class.py", "new/tools.py")
+    found = read(written(tmp_path, dict.fromkeys(names, tool)))
+    assert [(problem.severity, str(problem.place)) for problem in found.problems] == [
+        ("warning", "class.py:1"),
+        ("warning", "my-tools.py:1"),
+        ("warning", "old/tools.bak.py:1"),
+    ]
+    assert found.problems[1].text == "the tools of this file are left out: no module can import it by the name 'my-tools'"
+    assert [tool.module.name for tool in found.tools] == ["new.tools"]
+
+
+def test_text_about_a_parameter_that_is_none_is_warned_of_with_its_place(tmp_path: Path) -> None:
+    text = """
+        @strata_tool
+        def f(order_id: str) -> str:
+            '''Do it.
+
+            Args:
+                order: as it stands on the invoice.
+            '''
+        """
+    said = "tool 'f': its docstring speaks of a parameter 'order' that it does not have: did you mean 'order_id'?"
+    assert faults(text, tmp_path) == [f"2:1 TOOL_DOCSTRING {said}"]
+    assert [tool.signature.name for tool in read(tmp_path).tools] == ["f"]
