@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from strata.engine.context import NodeContext
 from strata.engine.faults import NodeAsked
-from strata.engine.interrupt import Interrupt
+from strata.engine.interrupt import GRACE, Interrupt
 from strata.engine.level import Level
 from strata.engine.plan import HandlerPlan, NodePlan
 from strata.engine.run import Run
@@ -38,8 +38,8 @@ async def call(run: Run, level: Level, node: NodePlan, handler: HandlerPlan) -> 
             await context.leave()
 
 
-async def invoke(run: Run, name: str, handler: HandlerPlan, state: object, context: NodeContext | None, *, grace: float = 0.0) -> Any:
-    """The bare call. `grace` is how long one on a thread is waited for that has been cancelled."""
+async def invoke(run: Run, name: str, handler: HandlerPlan, state: object, context: NodeContext | None) -> Any:
+    """The bare call. One on a thread that has been cancelled cannot be stopped: it is told, and waited for within the grace."""
     function = handler.call
     arguments = (state,) if context is None else (state, context)
     match handler.manner:
@@ -48,7 +48,8 @@ async def invoke(run: Run, name: str, handler: HandlerPlan, state: object, conte
         case "inline":
             return function(*arguments)
         case "thread":
-            return await run.threads.call(name, partial(_on_a_thread, context, function, arguments), grace=grace)
+            given_up = None if context is None else context.close
+            return await run.threads.call(name, partial(_on_a_thread, context, function, arguments), grace=GRACE, given_up=given_up)
 
 
 def _on_a_thread(context: NodeContext | None, function: Callable[..., Any], arguments: tuple[object, ...]) -> object:

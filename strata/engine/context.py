@@ -89,14 +89,18 @@ class NodeContext(Context):
         """The handler runs on the thread that calls this."""
         self._thread = threading.get_ident()
 
-    async def leave(self) -> None:
-        """The attempt has ended: what it has done once is in the store when this returns.
+    def close(self) -> None:
+        """Nobody will take what the attempt comes to: what it still sends is dropped.
 
-        What it still sends is dropped, and a thread of it that waits, for room or for somebody else, need not wait any longer.
+        A thread of it that waits, for room or for somebody else, need not wait any longer.
         """
         self._open = False
         for blocked in tuple(self._blocked):
             blocked.cancel()
+
+    async def leave(self) -> None:
+        """The attempt has ended: what it has done once is in the store when this returns."""
+        self.close()
         for keeping in tuple(self._unkept):
             kept: asyncio.Future[None] = asyncio.wrap_future(keeping)
             await shielded(asyncio.shield(kept))

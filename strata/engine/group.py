@@ -13,7 +13,7 @@ from strata.engine.decide.joining import BRANCHES, PartResult, Tally, Words, err
 from strata.engine.fanout import fan_out
 from strata.engine.faults import ChildFailed
 from strata.engine.finished import keeping_finished
-from strata.engine.interrupt import GRACE, Scope
+from strata.engine.interrupt import Scope
 from strata.engine.level import Level
 from strata.engine.mappers import mapped
 from strata.engine.plan import GroupPlan, HandlerPlan, NodePlan
@@ -59,7 +59,7 @@ async def _run_branch(run: Run, level: Level, node: NodePlan, name: str, handler
         if handler.manner == "async" and context is None:  # the most of a thousand: spared two frames
             result = await handler.call(level.state)
         else:
-            result = await invoke(run, name, handler, level.state, context, grace=GRACE)
+            result = await invoke(run, name, handler, level.state, context)
         interrupt.calling = False
         state = level.plan.codec.check_result(level.state, result, f"{node.name}/{name}")
     except (Exception, asyncio.CancelledError) as error:

@@ -13,22 +13,33 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
+from strata.engine.shielding import shielded
 from strata.errors import ThreadsExhausted
 from strata.graph.clock import Clock
 
 PATIENCE = 5.0  # seconds that a node waits for a thread to come free
 
 
-class Job:
-    """One call, and where its result goes."""
+class Return:
+    """Where the result of a call goes; `over` is where somebody waits for the end of one that was given up."""
 
-    __slots__ = ("abandoned", "call", "context", "future", "loop")
+    __slots__ = ("future", "over")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.future: asyncio.Future[Any] = loop.create_future()
+        self.over: asyncio.Future[bool] | None = None
+
+
+class Job:
+    """One call."""
+
+    __slots__ = ("abandoned", "back", "call", "context", "loop")
 
     def __init__(self, call: Callable[[], object]) -> None:
         self.call = call
         self.context = contextvars.copy_context()
         self.loop = asyncio.get_running_loop()
-        self.future: asyncio.Future[Any] = self.loop.create_future()
+        self.back = Return(self.loop)
         self.abandoned = False
 
 
@@ -49,11 +60,12 @@ class WorkerThreads:
         self._crew, self._process = _Crew(), os.getpid()
         self._dismissal = weakref.finalize(self, _Crew.dismiss, self._crew)
 
-    async def call(self, node: str, function: Callable[[], object], *, grace: float = 0.0) -> object:
+    async def call(self, node: str, function: Callable[[], object], *, grace: float = 0.0, given_up: Callable[[], object] | None = None) -> object:
         """Run `function` on a thread, in a copy of this task's context variables.
 
-        Cancelling the caller gives the call up, unless its result is there already: the thread runs on, and what it gives is
-        dropped. With `grace` the caller leaves only when the call has ended, or so many seconds are over, or it is told again.
+        Cancelling the caller gives the call up, unless its result is there already: `given_up` is called, the thread runs on,
+        and what it gives is dropped. With `grace` the caller leaves only when the call has ended, or so many seconds are over,
+        or it is told again.
 
         Raises:
             ThreadsExhausted: no thread came free within 5 s.
@@ -68,25 +80,27 @@ class WorkerThreads:
         except BaseException:  # the system has no thread left
             self._crew.free_slot()
             raise
+        future = job.back.future
         try:
-            return await (asyncio.shield(job.future) if grace else job.future)
+            return await future
         except asyncio.CancelledError:
-            if job.future.done() and not job.future.cancelled():  # it came in the same turn: a result that is there wins
-                return job.future.result()
+            if future.done() and not future.cancelled():  # it came in the same turn: a result that is there wins
+                return future.result()
             job.abandoned = True
+            if given_up is not None:
+                given_up()
             if grace:
                 await self._see_out(job, grace)
             raise
 
     async def _see_out(self, job: Job, grace: float) -> None:
         """Wait for a call that was given up, but not for ever."""
-        over = job.loop.create_future()
+        over = job.back.over = job.loop.create_future()
         timer = self._clock.call_later(grace, partial(_give_up, over))
         try:
-            await asyncio.wait({job.future, over}, return_when=asyncio.FIRST_COMPLETED)
+            await shielded(over)
         finally:
             timer.cancel()
-            job.future.cancel()  # or what it raises would be reported as an error that nobody has seen
 
     async def _take_slot(self, node: str) -> None:
         waiter = self._crew.take_slot(self._limit)
@@ -150,7 +164,7 @@ class _Crew:
                 except BaseException as raised:
                     error = raised
             self.free_slot()
-            _told(job.loop, _settle, job.future, result, error)
+            _told(job.loop, _settle, job.back, result, error)
             del job, result, error  # an idle thread keeps nothing of the run alive
 
     def _grant(self, waiter: asyncio.Future[bool]) -> None:
@@ -183,8 +197,11 @@ def _told(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arg
     return True
 
 
-def _settle(future: asyncio.Future[Any], result: object, error: BaseException | None) -> None:
+def _settle(back: Return, result: object, error: BaseException | None) -> None:
+    future = back.future
     if future.done():
+        if back.over is not None:
+            _give_up(back.over)
         return
     if error is None:
         future.set_result(result)

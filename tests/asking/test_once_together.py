@@ -139,6 +139,9 @@ async def test_a_task_waits_for_a_thread_and_a_thread_for_a_task(durable: bool) 
 
 # Attempts whose threads run on
 
+GRACE = 2.0
+"""Seconds that a thread which was given up is waited for."""
+
 
 class Slow:
     """Charge, sync and with a timeout of one second: its first attempt pays for as long as the bank takes."""
@@ -170,6 +173,7 @@ async def test_the_next_attempt_waits_for_what_the_last_one_still_does_and_takes
     assert await slow.called.get() == 1
     await asyncio.to_thread(slow.bank.busy.wait)
     await slow.clock.pass_time(1)
+    await slow.clock.pass_time(GRACE)
     assert await slow.called.get() == 2
     slow.bank.go.set()
     done = await running
@@ -184,6 +188,7 @@ async def test_it_waits_no_longer_than_its_own_time() -> None:
     await asyncio.to_thread(slow.bank.busy.wait)
     assert await slow.called.get() == 1
     await slow.clock.pass_time(1)
+    await slow.clock.pass_time(GRACE)
     assert await slow.called.get() == 2
     await slow.clock.pass_time(1)
     failed = await running
@@ -210,6 +215,7 @@ async def test_what_ends_when_its_node_has_committed_is_nobodys() -> None:
     running = slow.run(charge, behind=wait)
     await asyncio.to_thread(slow.bank.busy.wait)
     await slow.clock.pass_time(1)
+    await slow.clock.pass_time(GRACE)
     assert isinstance(await running, Failed)
     assert ((await checkpoints(slow.store))[-1].metadata or {})["strata.once"] == '{"End#2":{"own":2}}'
 

@@ -232,6 +232,7 @@ async def test_ex44_a_sync_node_inside_a_child_is_given_up() -> None:
     running = asyncio.ensure_future(runner.run("t", Trail()))
     try:
         await clock.pass_time(1)
+        await clock.pass_time(2)
         outcome = await running
     finally:
         blocked.set()
