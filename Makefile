@@ -4,9 +4,10 @@ VENV   ?= .venv
 PYTHON ?= $(shell for name in python3.11 python3 python3.13 python3.12; do \
 	"$$name" -c 'import sys, ensurepip; raise SystemExit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$name" && break; done)
 RUN    := $(VENV)/bin/python
+OTHERS := smolagents agno
 PEER   := $(or $(STRATA_PEER_TARGET),$(HOME)/.cache/strata-peer)
 
-.PHONY: demo test lint crash fuzz bench interop clean
+.PHONY: demo test lint crash fuzz others bench interop clean
 
 demo: $(VENV)/.demo                 ## the order approval: a pause, a killed process, a resume
 	$(RUN) -m strata demo
@@ -29,6 +30,10 @@ fuzz: $(VENV)/.dev                  ## Hypothesis with its long profile, 10,000 
 	STRATA_TOOLS=10000 $(RUN) -m pytest tests/codegen/test_fuzz.py $(PYTEST_ARGS)
 	STRATA_MYPY_ROUNDS=1000 $(RUN) -m pytest tests/mypy_plugin/test_fuzz.py $(PYTEST_ARGS)
 
+others: $(VENV)/.dev                ## tools made of the functions of packages that others wrote, read from source and imported; minutes
+	$(RUN) -m pip install --quiet --disable-pip-version-check --upgrade --target build/others $(OTHERS)
+	PYTHONPATH="$(CURDIR)/build/others" STRATA_EVERY=$(or $(STRATA_EVERY),10) $(RUN) -m tests.codegen.test_real_sources $(addprefix build/others/,$(OTHERS))
+
 interop:                            ## build the program on the Rust engine that tests run beside ours
 	CARGO_TARGET_DIR="$(PEER)" cargo build --release --manifest-path tests/interop/peer/Cargo.toml
 
@@ -36,7 +41,7 @@ bench: $(VENV)/.dev                 ## the table against the limit, LangGraph, B
 	$(RUN) -m bench $(BENCH_ARGS)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer with venv was found: install python3.11 and python3.11-venv, or say make PYTHON=..."; exit 1; }
