@@ -10,8 +10,8 @@ import uuid
 from collections import abc
 from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from itertools import chain, count
-from types import MappingProxyType, NoneType
-from typing import Any, Final, Literal, TypeVar, cast, get_origin
+from types import MappingProxyType, NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import inspect
@@ -225,9 +225,20 @@ class _Reading:
 
     def _new_name(self, written: Any) -> str:
         """As a key of `$defs`."""
-        plain = re.sub(r"\W+", "_", name_of(written)).strip("_")
+        plain = re.sub(r"\W+", "_", "_".join(_words_in(written))).strip("_")
         taken = set(self._names.values())
         return next(name for name in chain((plain,), (f"{plain}_{number}" for number in count(2))) if name not in taken)
+
+
+def _words_in(written: Any) -> Iterator[str]:
+    """`Page`, and `Page_list_Line` for `Page[list[Line]]`."""
+    origin, arguments = get_origin(written), get_args(written)
+    if written is NoneType:
+        yield "None"
+    elif origin is not Annotated and origin is not Union and origin is not UnionType:
+        yield getattr(origin or written, "__name__", str(written))
+    for argument in arguments[:1] if origin is Annotated else arguments:
+        yield from _words_in(argument)
 
 
 def _is_one_of(kind: Any, known: Container[Any]) -> bool:

@@ -11,6 +11,7 @@ from strata.errors import ToolInvalid
 from strata.graph.plain_json import plain_json
 from strata.graph.storable import storable_faults
 from strata.tools.defaults import Default
+from strata.tools.endless import endless_alias
 from strata.tools.kind_reading import arguments_of
 from strata.tools.rich_schema import rich_schema
 from strata.tools.rust_schema import NoRustTwin, rust_schema
@@ -41,7 +42,7 @@ def arguments_type(signature: ToolSignature) -> type[msgspec.Struct]:
         )
         faults = storable_faults(struct)
     except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: names with two underscores, types without end
-        raise _invalid(signature, f"its parameters cannot be read from JSON: {error}") from error
+        raise _invalid(signature, _endless(signature) or f"its parameters cannot be read from JSON: {error}") from error
     if faults:
         told = "; ".join(f"its argument '{fault.path.removeprefix(f'{signature.name}.')}': {fault.reason}" for fault in faults)
         raise _invalid(signature, told)
@@ -90,6 +91,13 @@ def canonical_json(value: object) -> bytes:
 def _field(parameter: ToolParameter) -> Any:
     name = None if parameter.json_name == parameter.name else parameter.json_name
     return Default.of(parameter.default).field(name)
+
+
+def _endless(signature: ToolSignature) -> str | None:
+    for parameter in signature.parameters:
+        if (alias := endless_alias(parameter.type)) is not None:
+            return f"its argument '{parameter.name}': the alias {alias} stands inside itself, and no reader takes that: make it a class"
+    return None
 
 
 def _invalid(signature: ToolSignature, text: str) -> ToolInvalid:

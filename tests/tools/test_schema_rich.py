@@ -347,6 +347,49 @@ def test_the_aliases_and_type_parameters_of_newer_pythons_are_read(tmp_path: pat
     }
 
 
+ENDLESS = """
+import msgspec
+
+type Tree = dict[str, Tree] | int
+type Nested[T] = list[Nested[T]] | T
+class Holds(msgspec.Struct):
+    tree: Tree
+def bare(a: int, b: Tree):
+    "Takes them."
+def generic(b: Nested[int]):
+    "Takes it."
+def inside(b: list[Holds]):
+    "Takes it."
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 has no `type X = ...`")
+@pytest.mark.parametrize(("tool", "alias"), [("bare", "Tree"), ("generic", "Nested"), ("inside", "Tree")])
+def test_an_alias_that_stands_inside_itself_is_refused_with_its_name(tool: str, alias: str, tmp_path: pathlib.Path) -> None:
+    with imported(ENDLESS, tmp_path) as module, pytest.raises(ToolInvalid) as raised:
+        input_schema(signature_of(getattr(module, tool)))
+    assert f"its argument 'b': the alias {alias} stands inside itself, and no reader takes that: make it a class" in str(raised.value)
+
+
+class Twig(msgspec.Struct, Generic[T]):
+    value: T
+    more: list[Twig[T]] = []
+
+
+@pytest.mark.parametrize(
+    ("annotation", "name"),
+    [
+        (Twig[int], "Twig_int"),
+        (Twig[Line], "Twig_Line"),
+        (Twig[dict[str, list[Line | None]]], "Twig_dict_str_list_Line_None"),
+        (Twig[Annotated[int, Meta(ge=1)]], "Twig_int"),
+        (Twig[Literal["a b", 3]], "Twig_Literal_a_b_3"),
+    ],
+)
+def test_a_generic_type_that_holds_itself_is_named_by_what_it_is_of(annotation: Any, name: str) -> None:
+    assert of(annotation) == {"$ref": f"#/$defs/{name}"}
+
+
 class Tree(msgspec.Struct):
     """A tree."""
 
