@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -166,7 +166,7 @@ async def test_a_task_that_has_outlived_being_cancelled_calls_tools_as_any_other
         """Says that it was cancelled."""
         raise asyncio.CancelledError
 
-    async def outlives(middleware: list[ToolMiddleware]) -> None:
+    async def outlives(middleware: Sequence[ToolMiddleware]) -> None:
         with suppress(asyncio.CancelledError):
             await asyncio.get_running_loop().create_future()
         await ToolRegistry([confused], middleware).dispatch("confused", "{}")
