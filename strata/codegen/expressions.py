@@ -75,6 +75,8 @@ class Expressions:
         found = text_of(node)
         meant = self.value(node, frame) if found is None else found
         if isinstance(meant, str):
+            if frame.keeps_text:
+                raise not_read(f"{meant!r} is text here, which nobody reads as a type", frame.module, node, hint="take the quotes away")
             return self._quoted(meant, node, frame)
         if isinstance(meant, Opaque | ModuleRef | ToolDecorator):
             raise not_read(f"'{frame.module.code(node)}' is no type", frame.module, node)

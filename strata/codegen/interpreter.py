@@ -84,5 +84,5 @@ class Interpreter:
     def _alias(self, alias: cst.TypeAlias, frame: Frame) -> Any:
         """`type Pages[T] = list[Page[T]]`; its value is read later, as Python does, but may not be made of itself."""
         variables = self._classes.variables(alias, frame)
-        value = self.annotation(alias.value, replace(frame, variables=variables).postponed())
+        value = self.annotation(alias.value, replace(frame, variables=variables, keeps_text=True).postponed())
         return TypeAliasType(alias.name.value, value, type_params=tuple(variables.values()))

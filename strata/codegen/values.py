@@ -22,6 +22,7 @@ class Frame:
         body: what the body of a class has bound so far; it goes before the names of the module.
         made: what a class has once it is made. Text in quotes is read then, and Python looks there behind the names of the module.
         for_checkers: it is never evaluated when the module runs.
+        keeps_text: nobody reads text there as a type, as nobody does in a `type` statement.
     """
 
     module: SourceModule
@@ -30,6 +31,7 @@ class Frame:
     body: Mapping[str, Any] = field(default_factory=dict[str, Any])
     made: Mapping[str, Any] = field(default_factory=dict[str, Any])
     for_checkers: bool = False
+    keeps_text: bool = False
 
     def postponed(self) -> Frame:
         """The same place, read when all that the module binds is there."""

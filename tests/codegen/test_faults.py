@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -211,6 +212,16 @@ WRONG = {
         "5:10 TOOL_UNRESOLVED 'date' is bound for type checkers only, and asked for as the module is imported",
     ),
 }
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the grammar is of Python 3.12")
+@pytest.mark.parametrize(
+    ("value", "column", "text"), [("'Item'", 14, "Item"), ("list['Item | None']", 19, "Item | None"), ("Optional['int']", 23, "int")]
+)
+def test_text_in_a_type_statement_is_read_by_nobody(value: str, column: int, text: str, tmp_path: Path) -> None:
+    tools = f"type Items = {value}\nclass Item(Struct):\n    n: int\n@strata_tool\ndef f(items: Items) -> int:\n    'Do.'\n"
+    assert faults(tools, tmp_path) == [f"1:{column} TOOL_NOT_EVALUATED '{text}' is text here, which nobody reads as a type"]
+    assert is_refused(tmp_path, "tools")
 
 
 @pytest.mark.parametrize("case", WRONG)
