@@ -15,10 +15,13 @@ from strata.graph.plain_json import plain_json
 from strata.graph.shapes import HIGHEST_INTEGER, LOWEST_INTEGER, RECORD_DEPTH
 from strata.tools.duplicates import name_given_twice
 from strata.tools.explaining import words_for
+from strata.tools.kind_reading import arguments_of
+from strata.tools.kinds import Record
 from strata.tools.problems import argument_problems
 from strata.tools.providers import without_default_nulls
 from strata.tools.schema import arguments_type, input_schema
 from strata.tools.signature import ToolParameter, ToolSignature
+from strata.tools.unoffered import has_own_fields, without_own_fields
 
 PLAIN: Final = (str, int, float, type(None))
 """Defaults of which there is one object, so that a field that was not given can be told from another value."""
@@ -75,10 +78,13 @@ class ArgumentReader:
         A text with as many colons as arguments were given names each of them once, and nothing else: to count takes 0.3 us, to
         look for doubles 0.4 at the least.
         """
+        sent = raw
+        if self._with_own_fields is not None:
+            raw = without_own_fields(sent, self._with_own_fields)
         try:
-            values, colons = astuple(self._decode(raw)), raw.count(":")
+            values, colons = astuple(self._decode(raw)), sent.count(":")
         except (ValueError, RecursionError, TypeError) as error:  # a ValueError is what all faults of msgspec and of UTF-8 are
-            values, colons = astuple(self._read_without_nulls(raw, error)), raw.count(":")
+            values, colons = astuple(self._read_without_nulls(raw, error)), sent.count(":")
         except Exception as error:
             raise self._fault_of_class(error) from error
         given = self._needed
@@ -86,7 +92,7 @@ class ArgumentReader:
             if values[place] is not default:  # one that is as its default may not have been given
                 given += 1
         if colons != given:
-            self._refuse_doubles(raw)
+            self._refuse_doubles(sent)
         for place in self._integers or ():
             if not LOWEST_INTEGER <= values[place] <= HIGHEST_INTEGER and values[place] is not self._signature.parameters[place].default:
                 raise self._failure(raw, OverflowError())
@@ -137,6 +143,11 @@ class ArgumentReader:
         from strata.engine.decide.failure import stored_text  # loads the engine: see approval.py
 
         return ToolExecutionFailure(self._signature.name, f"reading its arguments failed: {stored_text(error)}")
+
+    @cached_property
+    def _with_own_fields(self) -> Record | None:
+        """What may be sent, where some of it is to be left out."""
+        return arguments_of(self._signature) if has_own_fields(self.type) else None
 
     @cached_property
     def _unseen(self) -> frozenset[str]:

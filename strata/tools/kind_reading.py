@@ -40,6 +40,7 @@ from strata.tools.kinds import (
 )
 from strata.tools.notes import noted
 from strata.tools.signature import ToolSignature
+from strata.tools.unoffered import leave_out_own_fields, own_fields
 
 DURATION: Final = (
     "^[+-]?P([0-9]+(\\.[0-9]+)?D|([0-9]+D)?T(([0-9]+H)?([0-9]+M)?[0-9]+(\\.[0-9]+)?S|([0-9]+H)?[0-9]+(\\.[0-9]+)?M|[0-9]+(\\.[0-9]+)?H))$"
@@ -116,11 +117,13 @@ class _Reading:
         kind = self.kind(annotation, said)
         if default.value is None:  # absent and null are the same then, and a model need not choose (strata-tools.md 3.5)
             kind = without_null(kind)
+        told = default.in_json(annotation)
+        leave_out_own_fields(told, kind)
         return Field(
             name=name,
             kind=kind,
             is_required=not default.is_there if is_required is None else is_required,
-            default=default.in_json(annotation),
+            default=told,
         )
 
     def _bare(self, meaning: Meaning) -> Kind:
@@ -197,7 +200,9 @@ class _Reading:
             case inspect.StructType():
                 tag_field = None if shape.tag_field is None or shape.tag is None else (shape.tag_field, shape.tag)
                 return Record(self._fields(shape, said), tag_field, shape.forbid_unknown_fields, text)
-            case inspect.DataclassType() | inspect.TypedDictType():
+            case inspect.DataclassType():
+                return Record(self._fields(shape, said), text=text, own=own_fields(shape))
+            case inspect.TypedDictType():
                 return Record(self._fields(shape, said), text=text)
             case _:
                 raise TypeError(f"{name_of(written)} has no schema")
@@ -212,6 +217,7 @@ class _Reading:
         """In the order of declaration, which msgspec does not keep: it puts required ones first, or sorts them."""
         hints = hints_of(shape.cls)
         places = {name: place for place, name in enumerate(hints)}
+        own = own_fields(shape)
         return tuple(
             self.field(
                 field.encode_name,
@@ -221,6 +227,7 @@ class _Reading:
                 said=said.parameters.get(field.name),
             )
             for field in sorted(shape.fields, key=lambda field: places[field.name])
+            if field.name not in own
         )
 
     def _new_name(self, written: Any) -> str:

@@ -97,12 +97,14 @@ class Record:
         tag: the field and the value by which it is told from others; None where it is not.
         is_closed: other fields are refused.
         text: what its class says of it.
+        own: fields that its class gives itself, and nobody is told of.
     """
 
     fields: tuple[Field, ...]
     tag: tuple[str, str | int] | None = None
     is_closed: bool = False
     text: str | None = None
+    own: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

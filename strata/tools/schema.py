@@ -16,6 +16,7 @@ from strata.tools.kind_reading import arguments_of
 from strata.tools.rich_schema import rich_schema
 from strata.tools.rust_schema import NoRustTwin, rust_schema
 from strata.tools.signature import ToolParameter, ToolSignature
+from strata.tools.unoffered import unreadable_own_fields
 
 Flavor: TypeAlias = Literal["json", "strata"]
 """`json` says all that is known of an argument; `strata` is what the Rust engine says of the same tool."""
@@ -46,6 +47,8 @@ def arguments_type(signature: ToolSignature) -> type[msgspec.Struct]:
     if faults:
         told = "; ".join(f"its argument '{fault.path.removeprefix(f'{signature.name}.')}': {fault.reason}" for fault in faults)
         raise _invalid(signature, told)
+    for path, reason in unreadable_own_fields(struct):
+        raise _invalid(signature, f"its argument '{path}': {reason}")
     return struct
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -10,7 +11,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from strata import ToolArgumentParseFailure, ToolExecutionFailure, ToolRegistry, strata_tool
+from strata import ToolArgumentParseFailure, ToolExecutionFailure, ToolInvalid, ToolRegistry, strata_tool
 from strata.tools import ToolContext
 from tests.tools.calls import Order, refund
 
@@ -252,6 +253,70 @@ async def test_a_default_may_be_what_no_json_holds_and_is_in_no_schema_then() ->
         await tools.dispatch("look", f'{{"serial":{2**70}}}')
     with pytest.raises(ToolArgumentParseFailure, match="an integer of more than 64 bits"):
         await tools.dispatch("look", f'{{"table":{{"a":{2**70}}}}}')
+
+
+@dataclass
+class Parcel:
+    weight: int
+    price: int = field(init=False, default=5)
+    more: list[Parcel] = field(default_factory=list["Parcel"])
+    labels: list[str] = field(init=False, default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        self.labels = [f"{self.weight} kg"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"parcel":{"weight":2}}',
+        '{"parcel":{"weight":2,"price":0,"labels":["free"],"more":[{"weight":1,"price":0}]}}',
+        '{"parcel":{"weight":2,"pr\\u0069ce":0,"more":null}}',
+        '{"parcel":{"weight":2},"several":{"a":[{"weight":1,"price":0}]}}',
+    ],
+)
+async def test_a_field_that_a_class_gives_itself_is_neither_offered_nor_read(arguments: str) -> None:
+    @strata_tool(inline=True)
+    def send(parcel: Parcel, several: dict[str, list[Parcel] | None] | None = None, last: Parcel = Parcel(3)) -> str:  # noqa: B008
+        """Sends."""
+        parcels = [parcel, *parcel.more, *(one for some in (several or {}).values() for one in some or ()), last]
+        return msgspec.json.encode([{one.price for one in parcels}, parcel.labels]).decode()
+
+    schema = send.manifest["parameters"]
+    parcel = next(iter(schema["$defs"].values()))
+    assert list(parcel["properties"]) == ["weight", "more"]
+    assert schema["properties"]["last"]["default"] == {"weight": 3, "more": []}
+    assert await ToolRegistry([send]).dispatch("send", arguments) == '[[5],["2 kg"]]'
+
+
+async def test_a_name_given_twice_is_refused_of_such_a_field_too() -> None:
+    @strata_tool(inline=True)
+    def send(parcel: Parcel) -> str:
+        """Sends."""
+        raise AssertionError("nothing was read")
+
+    with pytest.raises(ToolArgumentParseFailure, match=r"argument 'parcel.price' is given twice"):
+        await ToolRegistry([send]).dispatch("send", '{"parcel":{"weight":2,"price":1,"price":2}}')
+
+
+@dataclass
+class Total:
+    net: int
+    gross: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.gross = self.net * 2
+
+
+def test_a_field_that_a_class_gives_itself_and_that_has_no_default_is_refused_since_msgspec_asks_for_it() -> None:
+    def add(totals: list[Total]) -> str:
+        """Adds."""
+        return ""
+
+    with pytest.raises(ToolInvalid) as raised:
+        strata_tool(add)
+    told = "its argument 'totals[].gross': Total gives it to itself, and msgspec asks for it: give it a default, or make it a property"
+    assert str(raised.value).endswith(told)
 
 
 class Picky(msgspec.Struct):
