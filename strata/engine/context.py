@@ -240,9 +240,13 @@ class NodeContext(Context):
         return task is None and threading.get_ident() == self._thread
 
     async def _once(self, key: str, fn: Callable[[], Any]) -> Any:
+        is_anothers = False
         while isinstance(turn := self._turn(key), Wait):
             await turn.until_over()
+            is_anothers = turn.is_for_another
         if isinstance(turn, Done):
+            if is_anothers and (keeping := self._keeping(key, turn.result)) is not None:
+                await self._keep(keeping)
             return once.decode(self._name, key, fn, turn.result)
         with turn:
             result = fn()
@@ -253,9 +257,13 @@ class NodeContext(Context):
             return result
 
     def _once_sync(self, key: str, fn: Callable[[], Any]) -> Any:
+        is_anothers = False
         while isinstance(turn := self._turn(key), Wait):
             self._wait_for(turn, key)
+            is_anothers = turn.is_for_another
         if isinstance(turn, Done):
+            if is_anothers and (keeping := self._keeping(key, turn.result)) is not None:
+                self._keep_in_sync(keeping)
             return once.decode(self._name, key, fn, turn.result)
         with turn:
             result = fn()
@@ -278,10 +286,13 @@ class NodeContext(Context):
 
     def _remember(self, doing: Doing[tuple[str, str], bytes], record: bytes) -> Coroutine[Any, Any, None] | None:
         """Keep the result for the run; what is to be awaited keeps it in the store too."""
+        return self._keeping(doing.key, record) if doing.remember(record) else None
+
+    def _keeping(self, key: str, record: bytes) -> Coroutine[Any, Any, None] | None:
         progress = self._run.progress
-        if not doing.remember(record) or progress is None or self._loop.is_closed():  # a thread may outlive its node, and the loop
+        if progress is None or self._loop.is_closed():  # a thread may outlive its node, and the loop
             return None
-        return progress.keep({(self.place, f"{ONCE}{doing.key}"): record})
+        return progress.keep({(self.place, f"{ONCE}{key}"): record})
 
     async def _keep(self, keeping: Coroutine[Any, Any, None]) -> None:
         """Wait for it; where this is cancelled it goes on, and whoever leaves the attempt waits for it."""

@@ -199,7 +199,9 @@ class Context(ABC):
 
         The key alone says what is meant: a second call with it, in the same attempt too, is given the first one's result,
         whatever `fn` it comes with. What is done for each of several things has a key for each, as `f"pay {line.id}"`.
-        A call that comes while another one does it, from whatever task, thread or attempt of the node, waits for that one.
+        A call that comes while another one does it, from whatever task, thread or attempt of the node, waits for that one; also
+        where the run is over for which a thread still does it, and this one goes on with it: in the same process and over the
+        same store object. In another process, or over another object, it would be done again: give threads time to end.
 
         Raises:
             OnceInsideItself: `fn` itself calls this with the same key, or with that of a call which waits for this one.

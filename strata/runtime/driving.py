@@ -14,6 +14,7 @@ from strata.engine.decide.admission import Due, Entry
 from strata.engine.endings import Ending
 from strata.engine.level import Level, Resumed
 from strata.engine.outcomes import Outcome
+from strata.engine.outliving import outlive, take_over
 from strata.engine.recorder import Superseded
 from strata.engine.run import Run
 from strata.engine.shielding import shielded
@@ -46,6 +47,7 @@ async def drive(frame: Frame, run: Run, level: Level, first: First) -> Outcome[A
             stored_at = () if first.record is None else first.record.waiting_at
             try:
                 await _write_first(run, first)
+                await take_over(frame.lent.store, run, level)
                 if run.progress is not None and level.kept.parts:  # they lay on the record before
                     await run.progress.keep(level.kept.parts)
                 stored_at = ()
@@ -56,6 +58,8 @@ async def drive(frame: Frame, run: Run, level: Level, first: First) -> Outcome[A
                 outcome = superseded(run, level)
             except LeaseLost:
                 outcome = lost_lease(run, level, stored_at=stored_at)
+            finally:
+                outlive(frame.lent.store, run, level)
     frame.completed(outcome)
     return outcome
 
