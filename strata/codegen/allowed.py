@@ -17,6 +17,8 @@ from typing import Any, Final, NewType
 import msgspec
 import typing_extensions
 
+from strata.tools.naming import NamingRule, rename_fields, rename_members
+
 MODULES: Final = frozenset(
     {
         *("abc", "builtins", "collections", "collections.abc", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools"),
@@ -33,6 +35,8 @@ _CALLS: Final[frozenset[Callable[..., Any]]] = frozenset(
         *(datetime.date, datetime.time, datetime.datetime, datetime.timedelta, datetime.timezone),
         *(decimal.Decimal, uuid.UUID, textwrap.dedent, inspect.cleandoc),
         *(enum.nonmember, enum.member),
+        *(rename_fields, rename_members),
+        *(rename(rule) for rule in typing.get_args(NamingRule) for rename in (rename_fields, rename_members)),
     }
 )
 
