@@ -24,16 +24,23 @@ def over_pipes(folder: Path, *command: str) -> Client:
 @contextlib.asynccontextmanager
 async def over_http(folder: Path, *command: str) -> AsyncGenerator[Client, None]:
     """A client of `strata COMMAND... --http` at a free port, once it answers."""
+    async with http_server(folder, *command) as (_, address), Client(address) as client:
+        yield client
+
+
+@contextlib.asynccontextmanager
+async def http_server(folder: Path, *command: str) -> AsyncGenerator[tuple[asyncio.subprocess.Process, str], None]:
+    """`strata COMMAND... --http` at a free port, once it answers, and its address."""
     port = _free_port()
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "strata", *command, "--http", f"127.0.0.1:{port}", cwd=folder, env=dict(_environment()), stderr=asyncio.subprocess.PIPE
     )
     try:
         await _answers(process, port)
-        async with Client(f"http://127.0.0.1:{port}/mcp") as client:
-            yield client
+        yield process, f"http://127.0.0.1:{port}/mcp"
     finally:
-        process.terminate()
+        if process.returncode is None:
+            process.terminate()
         await process.communicate()
 
 

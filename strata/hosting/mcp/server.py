@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, Final
 
 import mcp_types as protocol
 from mcp.server.context import ServerRequestContext
@@ -14,6 +14,9 @@ from strata.hosting.mcp.offers import Listed, Offers, Progress, Reply
 from strata.tools import canonical_json
 
 logger = logging.getLogger("strata")
+
+GRACE: Final = 2
+"""Seconds; for ever by default, as long as a client stays connected."""
 
 Request = ServerRequestContext[dict[str, Any], Any]
 
@@ -36,11 +39,14 @@ def server_of(offers: Offers, *, name: str, version: str = "") -> Server[dict[st
 async def serve_http(server: Server[Any], *, host: str, port: int) -> None:
     """Serve any number of clients at `http://host:port/mcp` until the process is told to stop (SIGINT, SIGTERM).
 
+    Calls that run have two seconds to end then, and are cancelled.
+
     There is no authentication: bind to a loopback address, or stand a proxy that has it before it.
     """
     import uvicorn
 
-    config = uvicorn.Config(server.streamable_http_app(host=host), host=host, port=port, log_level="warning")
+    app = server.streamable_http_app(host=host)
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=GRACE)
     await uvicorn.Server(config).serve()
 
 

@@ -1,15 +1,18 @@
-"""A server at its process's pipes: what it is sent that is no message, and how it ends."""
+"""A server as a process: how it ends, and what it is sent at its pipes that is no message."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import signal
 from pathlib import Path
 
 import pytest
+from mcp.client import Client
 
 from strata.ports import ThreadQuery
 from strata.stores.sqlite import SqliteStore
-from tests.hosting.processes import over_wire
+from tests.hosting.processes import http_server, over_wire
 
 MODULE = """
 import asyncio
@@ -88,6 +91,29 @@ async def test_a_server_that_is_told_to_stop_cancels_its_runs_and_ends(which: si
         assert await wire.printed() == "waiting"
         wire.process.send_signal(which)
         assert await wire.ended() == -which
+    async with SqliteStore(folder / "orders.db") as store:
+        [thread] = (await store.list_threads(ThreadQuery())).threads
+    assert thread.state == "cancelled"
+
+
+async def test_a_server_of_http_that_is_told_to_stop_waits_for_no_call(folder: Path) -> None:
+    started = asyncio.Event()
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        started.set()
+
+    async def call(address: str) -> None:
+        with contextlib.suppress(Exception, BaseExceptionGroup):  # its server goes
+            async with Client(address) as client:
+                await client.call_tool("orders", {}, progress_callback=tell)
+
+    async with http_server(folder, "mcp", "serve", "shop:orders", "--store", "sqlite:orders.db") as (process, address):
+        calling = asyncio.create_task(call(address))
+        await started.wait()
+        process.terminate()
+        async with asyncio.timeout(60):
+            assert await process.wait() == -signal.SIGTERM
+        await calling
     async with SqliteStore(folder / "orders.db") as store:
         [thread] = (await store.list_threads(ThreadQuery())).threads
     assert thread.state == "cancelled"
