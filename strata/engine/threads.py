@@ -21,13 +21,14 @@ PATIENCE = 5.0  # seconds that a node waits for a thread to come free
 
 
 class Return:
-    """Where the result of a call goes; `over` is where somebody waits for the end of one that was given up."""
+    """Where the result of a call goes; `over` is where somebody waits for the end of one that was given up, if that has not `ended`."""
 
-    __slots__ = ("future", "over")
+    __slots__ = ("ended", "future", "over")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.future: asyncio.Future[Any] = loop.create_future()
         self.over: asyncio.Future[bool] | None = None
+        self.ended = False
 
 
 class Job:
@@ -89,7 +90,7 @@ class WorkerThreads:
             job.abandoned = True
             if given_up is not None:
                 given_up()
-            if grace:
+            if grace and not job.back.ended:  # it may have, since the caller was cancelled
                 await self._see_out(job, grace)
             raise
 
@@ -200,6 +201,7 @@ def _told(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arg
 def _settle(back: Return, result: object, error: BaseException | None) -> None:
     future = back.future
     if future.done():
+        back.ended = True
         if back.over is not None:
             _give_up(back.over)
         return

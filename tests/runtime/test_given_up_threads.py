@@ -107,3 +107,17 @@ async def test_whoever_cancels_the_task_once_more_does_not_wait() -> None:
     assert running.cancelled()
     assert node.ran == []
     node.release.set()
+
+
+async def test_a_call_that_ends_in_the_turn_in_which_it_is_given_up_is_not_waited_for() -> None:
+    clock = HandClock()
+
+    def cancels(state: Trail) -> Trail:
+        runner.cancel("t")
+        return state
+
+    graph = StateGraph(Trail).add_node("Cancels", cancels).add_node("End", lambda state: state, inline=True).add_edge("Cancels", "End")
+    runner = Runner(graph.compile(), MemoryStore(), clock=clock)
+    async with asyncio.timeout(20):
+        for _ in range(100):  # which of the two the loop hears of first is the system's choice
+            await runner.run("t", Trail(), start_over=True)
