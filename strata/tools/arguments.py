@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from types import UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin
@@ -16,7 +17,6 @@ from strata.graph.shapes import HIGHEST_INTEGER, LOWEST_INTEGER, RECORD_DEPTH
 from strata.tools.duplicates import name_given_twice
 from strata.tools.explaining import words_for
 from strata.tools.kind_reading import arguments_of
-from strata.tools.kinds import Record
 from strata.tools.problems import argument_problems
 from strata.tools.providers import without_default_nulls
 from strata.tools.schema import arguments_type, input_schema
@@ -43,7 +43,7 @@ class ArgumentReader:
         """Raises ToolInvalid: there is a parameter that cannot be read from JSON."""
         self.type = arguments_type(signature)
         self._signature = signature
-        self._decode = msgspec.json.Decoder(self.type).decode
+        self._decode = _decoder(self.type, signature)
         defaults = [parameter.default for parameter in signature.parameters]
         self._needed = defaults.count(msgspec.NODEFAULT)
         self._defaults = tuple((place, default) for place, default in enumerate(defaults) if isinstance(default, PLAIN))
@@ -78,13 +78,10 @@ class ArgumentReader:
         A text with as many colons as arguments were given names each of them once, and nothing else: to count takes 0.3 us, to
         look for doubles 0.4 at the least.
         """
-        sent = raw
-        if self._with_own_fields is not None:
-            raw = without_own_fields(sent, self._with_own_fields)
         try:
-            values, colons = astuple(self._decode(raw)), sent.count(":")
+            values, colons = astuple(self._decode(raw)), raw.count(":")
         except (ValueError, RecursionError, TypeError) as error:  # a ValueError is what all faults of msgspec and of UTF-8 are
-            values, colons = astuple(self._read_without_nulls(raw, error)), sent.count(":")
+            values, colons = astuple(self._read_without_nulls(raw, error)), raw.count(":")
         except Exception as error:
             raise self._fault_of_class(error) from error
         given = self._needed
@@ -92,7 +89,7 @@ class ArgumentReader:
             if values[place] is not default:  # one that is as its default may not have been given
                 given += 1
         if colons != given:
-            self._refuse_doubles(sent)
+            self._refuse_doubles(raw)
         for place in self._integers or ():
             if not LOWEST_INTEGER <= values[place] <= HIGHEST_INTEGER and values[place] is not self._signature.parameters[place].default:
                 raise self._failure(raw, OverflowError())
@@ -145,17 +142,20 @@ class ArgumentReader:
         return ToolExecutionFailure(self._signature.name, f"reading its arguments failed: {stored_text(error)}")
 
     @cached_property
-    def _with_own_fields(self) -> Record | None:
-        """What may be sent, where some of it is to be left out."""
-        return arguments_of(self._signature) if has_own_fields(self.type) else None
-
-    @cached_property
     def _unseen(self) -> frozenset[str]:
         return frozenset(parameter.json_name for parameter in self._signature.parameters if not _is_json(parameter.default))
 
     @cached_property
     def _parameters(self) -> dict[str, Any]:
         return input_schema(self._signature)
+
+
+def _decoder(kind: type[msgspec.Struct], signature: ToolSignature) -> Callable[[str], msgspec.Struct]:
+    decode = msgspec.json.Decoder(kind).decode
+    if not has_own_fields(signature.parameters):
+        return decode
+    arguments = arguments_of(signature)
+    return lambda raw: decode(without_own_fields(raw, arguments))
 
 
 def _is_json(value: object) -> bool:

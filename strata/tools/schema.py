@@ -47,7 +47,7 @@ def arguments_type(signature: ToolSignature) -> type[msgspec.Struct]:
     if faults:
         told = "; ".join(f"its argument '{fault.path.removeprefix(f'{signature.name}.')}': {fault.reason}" for fault in faults)
         raise _invalid(signature, told)
-    for path, reason in unreadable_own_fields(struct):
+    for path, reason in unreadable_own_fields(signature.parameters):
         raise _invalid(signature, f"its argument '{path}': {reason}")
     return struct
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any, NewType, TypeVar, cast, get_args, get_origin
 
 import msgspec
 from msgspec import inspect
 
-from strata.graph.shapes import Fields, Shape, class_of, name_of, parts_of, shape_of
+from strata.graph.meanings import ALIASES, has_fields
+from strata.graph.shapes import Fields, Shape, class_of, name_of, parts_of
 from strata.tools.kinds import Again, Kind, Listing, Named, Noted, OneOf, Record, Row, Table
+from strata.tools.signature import ToolParameter
 
 
 def own_fields(shape: Fields) -> frozenset[str]:
@@ -20,17 +22,27 @@ def own_fields(shape: Fields) -> frozenset[str]:
     return frozenset(field.name for field in found if not field.init)
 
 
-def unreadable_own_fields(arguments: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
+def unreadable_own_fields(parameters: Iterable[ToolParameter]) -> Iterator[tuple[str, str]]:
     """Those that msgspec asks for, since they have no default: their path, and what to do."""
-    for path, field, cls in _own_fields_in(shape_of(arguments), "", set()):
+    for path, field, cls in _all_own_fields(parameters):
         if field.required:
-            reason = f"{cls} gives it to itself, and msgspec asks for it: give it a default, or make it a property"
-            yield f"{path}.{field.name}".removeprefix("."), reason
+            yield f"{path}.{field.name}", f"{cls} gives it to itself, and msgspec asks for it: give it a default, or make it a property"
 
 
-def has_own_fields(arguments: type[msgspec.Struct]) -> bool:
+def has_own_fields(parameters: Iterable[ToolParameter]) -> bool:
     """Whether there is one of them anywhere inside."""
-    return any(True for _ in _own_fields_in(shape_of(arguments), "", set()))
+    return any(True for _ in _all_own_fields(parameters))
+
+
+def _all_own_fields(parameters: Iterable[ToolParameter]) -> Iterator[tuple[str, inspect.Field, str]]:
+    for parameter in parameters:
+        if _mentions_fields(parameter.type):  # 2 us; most types do not, and to describe one takes 100
+            yield from _own_fields_in(inspect.type_info(parameter.type), parameter.name, set())
+
+
+def _mentions_fields(annotation: Any) -> bool:
+    kind = get_origin(annotation) or annotation
+    return has_fields(kind) or isinstance(kind, (*ALIASES, NewType, TypeVar)) or any(map(_mentions_fields, get_args(annotation)))
 
 
 def _own_fields_in(shape: Shape, path: str, seen: set[int]) -> Iterator[tuple[str, inspect.Field, str]]:
