@@ -118,7 +118,7 @@ class Expressions:
                 return _CONSTANTS[name] if name in _CONSTANTS else self._names.lookup(name, node, frame)
             case cst.Attribute(value=inner, attr=attr):
                 return self._attribute(self.value(inner, frame), attr.value, node, frame)
-            case cst.Integer() | cst.Float() | cst.SimpleString() | cst.ConcatenatedString() if (constant := node.evaluated_value) is not None:
+            case cst.Integer() | cst.Float() | cst.SimpleString() | cst.ConcatenatedString() if (constant := _constant(node)) is not None:
                 return constant
             case cst.FormattedString(parts=parts):
                 return "".join(self._part(part, node, frame) for part in parts)
@@ -338,9 +338,20 @@ class Expressions:
 
 def text_of(node: cst.BaseExpression) -> str | None:
     """The text of a string literal."""
-    if isinstance(node, cst.SimpleString | cst.ConcatenatedString) and isinstance(text := node.evaluated_value, str):
+    if isinstance(node, cst.SimpleString | cst.ConcatenatedString) and isinstance(text := _constant(node), str):
         return text
     return None
+
+
+def _constant(node: cst.Integer | cst.Float | cst.SimpleString | cst.ConcatenatedString) -> int | float | str | bytes | None:
+    """Its value; None where it has none. Of plain text and digits, which most are, libcst's own way takes 60 us: it compiles them."""
+    match node:
+        case cst.SimpleString() if not node.prefix and "\\" not in node.value and "\r" not in node.value:
+            return node.raw_value
+        case cst.Integer(value=digits) if digits.isdecimal() and digits.isascii() and not digits.startswith("0"):
+            return int(digits)
+        case _:
+            return node.evaluated_value
 
 
 def expression_in(text: str) -> cst.BaseExpression | None:

@@ -32,7 +32,7 @@ def live_function(node: cst.FunctionDef, qualified_name: str, frame: Frame, inte
             file=frame.module.file.shown,
             docstring=node.get_docstring(clean=False),
             is_async=node.asynchronous is not None,
-            yields=_yields(node.body),
+            yields=not all(map(_does_nothing, node.body.body)) and _yields(node.body),
             positional_only=[param.name.value for param in params.posonly_params],
             positional=[param.name.value for param in params.params],
             variadic=params.star_arg.name.value if isinstance(params.star_arg, cst.Param) else None,
@@ -61,6 +61,17 @@ def _all(params: cst.Parameters) -> Iterator[cst.Param]:
         yield params.star_arg
     if params.star_kwarg is not None:
         yield params.star_kwarg
+
+
+def _does_nothing(statement: cst.BaseStatement | cst.BaseSmallStatement) -> bool:
+    """It is `pass` or a text, as all of a body that was emptied: to walk through one takes libcst 0.2 ms."""
+    match statement:
+        case cst.SimpleStatementLine(body=parts):
+            return all(map(_does_nothing, parts))
+        case cst.Pass() | cst.Expr(value=cst.SimpleString()):
+            return True
+        case _:
+            return False
 
 
 def _yields(node: cst.CSTNode) -> bool:
