@@ -49,10 +49,10 @@ class Doings(Generic[K, R]):
                 raise OnceInsideItself(path, key, *(doing.key for doing in way[1:]))
             return running.wait(around)
 
-    def forget(self) -> None:
+    def forget(self, which: Callable[[K], bool] = lambda name: True) -> None:
         """Whoever began what still runs is past it: its results are no longer wanted."""
         with _LOCK:
-            self._running.clear()
+            self._running = {name: doing for name, doing in self._running.items() if not which(name)}
 
     def outlive(self, *, whenever_idle: Callable[[], None]) -> bool:
         """Whoever began these is past them, and somebody may come and take them over; whether there are any.

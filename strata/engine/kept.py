@@ -112,6 +112,23 @@ class Kept:
             self._untold.add(self.place)
         self.place = ""
 
+    def clear_inside(self, path: str) -> None:
+        """A node of the graph at `path` has committed: nothing makes those run again that have run in there, under their keys.
+
+        What is kept beside them is of a fallback for a node around it, that a run took which died then.
+        """
+        inside = f"{path}/"
+        if all(place.startswith(inside) for place in (*self.answers, *(place for place, _ in (*self._fresh.copy(), *self._recorded, *self.parts)))):
+            self.clear()
+            return
+        self.doings.forget(lambda name: name[0].startswith(inside))
+        for kept in (self._fresh, self._recorded, self.parts):
+            for name in [name for name in kept.copy() if name[0].startswith(inside)]:
+                del kept[name]
+        self.answers = {place: answers for place, answers in self.answers.items() if not place.startswith(inside)}
+        self._untold.intersection_update(self.answers)
+        self.place = ""
+
     def clear(self) -> None:
         """The node has committed, and nothing makes it run again under its key, nor those inside it."""
         self.is_used = False

@@ -236,6 +236,8 @@ class Level:
             return
         if self.may_start_over or (self.parent is not None and isinstance(self.ending, Finished)):
             self.kept.leave()
+        elif self.parent is not None:
+            self.kept.clear_inside("/".join(self.path))
         else:
             self.kept.clear()
 

@@ -92,3 +92,20 @@ async def test_branches_of_a_fallback_that_have_finished_do_not_run_again_either
     graph = shop.group(shop.group(StateGraph(Trail), "Charge"), "Refund").set_recovery_policy("Charge", fallback="Refund")
     await lived(nested(graph, retries), MemoryStore())
     assert shop.done == {"Charge/b": 1, "Refund/b": 1}
+
+
+async def test_a_recovery_that_gets_further_before_it_fails_too_keeps_what_its_fallback_did() -> None:
+    shop, fails = Shop(deaths=1), [FatalError("at first")]
+
+    async def reserve(state: Trail) -> Trail:
+        if fails:
+            raise fails.pop()
+        return state
+
+    def leave(state: Trail, inner: Trail) -> Trail:
+        raise FatalError("behind all that it has committed")
+
+    work = StateGraph(Trail).add_node("Reserve", reserve).add_node("Ship", shop.finishes).add_edge("Reserve", "Ship")
+    graph = StateGraph(Trail).add_subgraph("Work", work.compile(), enter=lambda state: state, leave=leave).add_node("Refund", shop.refund)
+    await lived(graph.set_recovery_policy("Work", fallback="Refund"), MemoryStore())
+    assert shop.done == {"Work/Ship": 1, "refund": 1}
