@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from strata.engine.context import NodeContext
 from strata.engine.faults import NodeAsked
-from strata.engine.interrupt import GRACE, Interrupt
+from strata.engine.interrupt import Interrupt
 from strata.engine.level import Level
 from strata.engine.plan import HandlerPlan, NodePlan
 from strata.engine.run import Run
@@ -49,7 +49,7 @@ async def invoke(run: Run, name: str, handler: HandlerPlan, state: object, conte
             return function(*arguments)
         case "thread":
             given_up = None if context is None else context.close
-            return await run.threads.call(name, partial(_on_a_thread, context, function, arguments), grace=GRACE, given_up=given_up)
+            return await run.threads.call(name, partial(_on_a_thread, context, function, arguments), given_up=given_up)
 
 
 def _on_a_thread(context: NodeContext | None, function: Callable[..., Any], arguments: tuple[object, ...]) -> object:

@@ -13,6 +13,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
+from strata.engine.interrupt import GRACE
 from strata.engine.shielding import shielded
 from strata.errors import ThreadsExhausted
 from strata.graph.clock import Clock
@@ -61,12 +62,11 @@ class WorkerThreads:
         self._crew, self._process = _Crew(), os.getpid()
         self._dismissal = weakref.finalize(self, _Crew.dismiss, self._crew)
 
-    async def call(self, node: str, function: Callable[[], object], *, grace: float = 0.0, given_up: Callable[[], object] | None = None) -> object:
+    async def call(self, node: str, function: Callable[[], object], *, given_up: Callable[[], object] | None = None) -> object:
         """Run `function` on a thread, in a copy of this task's context variables.
 
         Cancelling the caller gives the call up, unless its result is there already: `given_up` is called, the thread runs on,
-        and what it gives is dropped. With `grace` the caller leaves only when the call has ended, or so many seconds are over,
-        or it is told again.
+        and what it gives is dropped. The caller leaves only when the call has ended, or the grace is over, or it is told again.
 
         Raises:
             ThreadsExhausted: no thread came free within 5 s.
@@ -90,14 +90,14 @@ class WorkerThreads:
             job.abandoned = True
             if given_up is not None:
                 given_up()
-            if grace and not job.back.ended:  # it may have, since the caller was cancelled
-                await self._see_out(job, grace)
+            if not job.back.ended:  # it may have, since the caller was cancelled
+                await self._see_out(job)
             raise
 
-    async def _see_out(self, job: Job, grace: float) -> None:
+    async def _see_out(self, job: Job) -> None:
         """Wait for a call that was given up, but not for ever."""
         over = job.back.over = job.loop.create_future()
-        timer = self._clock.call_later(grace, partial(_give_up, over))
+        timer = self._clock.call_later(GRACE, partial(_give_up, over))
         try:
             await shielded(over)
         finally:

@@ -287,6 +287,9 @@ async def test_a_sync_tool_that_hangs_is_given_up_on_and_what_it_gives_late_is_d
     await settle()
     await asyncio.to_thread(started.wait)
     await clock.pass_time(60)
+    await clock.pass_time(1.9)
+    assert not running.done()  # its clean-up is waited for, as that of a node is
+    await clock.pass_time(0.1)
     outcome = await running
     assert isinstance(outcome, Failed)
     assert outcome.message == "tool 'blocks' failed: timed out after 60000 ms"
