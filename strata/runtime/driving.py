@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -34,8 +34,14 @@ class First(msgspec.Struct, frozen=True, kw_only=True):
     event: RunEvent | None = None
 
 
-async def drive(frame: Frame, run: Run, level: Level, first: First) -> Outcome[Any]:
+Begin: TypeAlias = Callable[[], Awaitable[First]]
+"""Loads what the thread has kept, and gives what is written first."""
+
+
+async def drive(frame: Frame, run: Run, level: Level, begin: Begin) -> Outcome[Any]:
     """From here on the run comes to an outcome, or the store fails, or it is abandoned.
+
+    `begin` is called when the thread is this call's alone: who had it before may have kept more until then.
 
     Raises:
         LeaseHeld: somebody else has the thread.
@@ -44,8 +50,10 @@ async def drive(frame: Frame, run: Run, level: Level, first: First) -> Outcome[A
     with frame.stoppable(run):
         async with frame.leased(run):
             run.recorder.save = frame.save
-            stored_at = () if first.record is None else first.record.waiting_at
+            stored_at: tuple[str, ...] = ()
             try:
+                first = await begin()
+                stored_at = () if first.record is None else first.record.waiting_at
                 await _write_first(run, first)
                 await take_over(frame.lent.store, run, level)
                 if run.progress is not None and level.kept.parts:  # they lay on the record before

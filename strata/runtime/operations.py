@@ -77,11 +77,14 @@ class Operations:
             run = frame.run(options.metadata, admit_run(latest, thread_id, start_over=start_over), channel)
             level = frame.level(run, at=self.lent.plan.entry, state=state)
             level.stored = stored
-            first = First(
-                record=running_record(level, run.stamp(), after=None, behind=None) if self.lent.durable else None,
-                changed=f"thread '{thread_id}' changed before it could be started: another run got there first",
-            )
-            return await drive(frame, run, level, first)
+
+            async def begin() -> First:
+                return First(
+                    record=running_record(level, run.stamp(), after=None, behind=None) if self.lent.durable else None,
+                    changed=f"thread '{thread_id}' changed before it could be started: another run got there first",
+                )
+
+            return await drive(frame, run, level, begin)
 
     async def resume(
         self,
@@ -118,13 +121,18 @@ class Operations:
                 self._told(frame, stored, answer, metadata)
             if entry is None:
                 return await self._time_out(frame, stored)
-            run, level = await _entered(frame, entry, metadata, channel)
-            first = First(
-                record=claim_of(entry.level, metadata, now, kept=level.kept.metadata()) if self.lent.durable else stamped(entry.checkpoint, now=now),
-                changed=f"checkpoint for thread '{thread_id}' changed before it could be resumed: another resume or end got there first",
-                event=resumed_event(entry, answer),
-            )
-            return await drive(frame, run, level, first)
+            run, level = _entered(frame, entry, metadata, channel)
+
+            async def begin() -> First:
+                await _load_kept(frame, entry, level)
+                kept = level.kept.metadata()
+                return First(
+                    record=claim_of(entry.level, metadata, now, kept=kept) if self.lent.durable else stamped(entry.checkpoint, now=now),
+                    changed=f"checkpoint for thread '{thread_id}' changed before it could be resumed: another resume or end got there first",
+                    event=resumed_event(entry, answer),
+                )
+
+            return await drive(frame, run, level, begin)
 
     async def signal(self, thread_id: str, event: Event, chosen: RunOptions, *, at_sequence: int | None) -> Outcome[Any]:
         """Tell a thread what has happened: a resume that is never without an answer."""
@@ -170,14 +178,18 @@ class Operations:
             if look is not None:
                 await frame.tell()
                 frame.started("recover", node, metadata)
-            run, level = await _entered(frame, entry, metadata, channel)
+            run, level = _entered(frame, entry, metadata, channel)
             level.recover(recoveries=recoveries_of(entry.checkpoint) + 1)
-            first = First(
-                record=claim_of(entry.level, metadata, now, kept=level.kept.metadata(), recoveries=level.recoveries),
-                changed=f"thread '{thread_id}' changed before it could be recovered: its run went on, or another recovery got there first",
-                event=Recovered(at=goes_on_at(entry.level), recoveries=level.recoveries),
-            )
-            return await drive(frame, run, level, first)
+
+            async def begin() -> First:
+                await _load_kept(frame, entry, level)
+                return First(
+                    record=claim_of(entry.level, metadata, now, kept=level.kept.metadata(), recoveries=level.recoveries),
+                    changed=f"thread '{thread_id}' changed before it could be recovered: its run went on, or another recovery got there first",
+                    event=Recovered(at=goes_on_at(entry.level), recoveries=level.recoveries),
+                )
+
+            return await drive(frame, run, level, begin)
 
     async def end(self, thread_id: str, chosen: RunOptions, *, by: str | None, force: bool) -> Cancelled[Any]:
         """End a thread for good. If it changes meanwhile, decide anew."""
@@ -318,14 +330,18 @@ def _merged(stored: Stored | None, options: CheckedOptions) -> dict[str, str]:
     return merge(None if stored is None else stored.checkpoint.metadata, options.metadata)
 
 
-async def _entered(frame: Frame, entry: Entry, metadata: Mapping[str, str], channel: Channel | None) -> tuple[Run, Level]:
-    """The run, and its outermost level where the stored one stands, with what its node has kept."""
+def _entered(frame: Frame, entry: Entry, metadata: Mapping[str, str], channel: Channel | None) -> tuple[Run, Level]:
+    """The run, and its outermost level where the stored one stands."""
     run = frame.run(metadata, entry.sequence, channel)
     level = frame.level(run, at=entry.level.start, state=entry.level.state)
     level.go_on(entry.level)
+    return run, level
+
+
+async def _load_kept(frame: Frame, entry: Entry, level: Level) -> None:
+    """Give the level what its node has kept."""
     told, results = await frame.kept_before(entry)
     level.kept.load(await frame.progress(entry), told=told, results=results, behind=entry.sequence)
-    return run, level
 
 
 def _storable(lent: Equipment, state: Any) -> msgspec.Raw | None:
