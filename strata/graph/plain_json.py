@@ -1,4 +1,4 @@
-"""A value as it reads back from JSON, if nothing of it is lost on the way."""
+"""A value as JSON, and as it reads back from it, if nothing of it is lost on the way."""
 
 from __future__ import annotations
 
@@ -15,13 +15,24 @@ def plain_json(value: object) -> Any:
         TypeError: it is no JSON; the text says why. NaN and the infinities are none, and would be null if nobody looked.
     """
     try:
+        return msgspec.json.decode(json_of(value))
+    except msgspec.DecodeError as error:
+        raise TypeError(str(error)) from error
+
+
+def json_of(value: object) -> bytes:
+    """The text of the value.
+
+    Raises:
+        TypeError: as above.
+    """
+    try:
         text = msgspec.json.encode(value)
-        read = msgspec.json.decode(text)
-    except Exception as error:
+    except Exception as error:  # of any kind: properties of the user's own objects are called
         raise TypeError(str(error)) from error
     if b"null" in text and (lost := _not_finite(msgspec.to_builtins(value), "$")) is not None:
         raise TypeError(lost)
-    return read
+    return text
 
 
 def _not_finite(value: object, path: str) -> str | None:

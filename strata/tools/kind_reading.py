@@ -278,11 +278,14 @@ def _rank(member: Kind) -> tuple[int, str]:
 def _choices(values: Sequence[Any]) -> Iterator[Kind]:
     """The values of a `Literal`, those of one type together."""
     texts = tuple(value for value in values if isinstance(value, str))
-    numbers = tuple(value for value in values if isinstance(value, int))
+    truths = tuple(value for value in values if isinstance(value, bool))
+    numbers = tuple(value for value in values if isinstance(value, int) and not isinstance(value, bool))
     if texts:
         yield Choices("string", texts)
     if numbers:
         yield Choices("integer", numbers)
+    if truths:
+        yield Choices("boolean", truths)
     if None in values:
         yield Null()
 

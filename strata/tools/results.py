@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from strata.errors import ToolCallFailed
+from strata.graph.plain_json import json_of
 from strata.graph.texts import is_utf8
 
 
@@ -24,8 +23,8 @@ def text_of(tool: str, result: object) -> str:
             raise ToolCallFailed(tool, "it returned text with half a surrogate pair, which UTF-8 cannot encode")
         return text
     try:
-        return msgspec.json.encode(result).decode()
-    except Exception as error:  # of any kind: properties of the user's own objects are called
+        return json_of(result).decode()
+    except TypeError as error:
         raise ToolCallFailed(tool, f"it returned {_a(type(result))}, which is no JSON: {error}") from error
 
 

@@ -362,6 +362,8 @@ async def test_a_model_is_given_text_as_it_is_and_anything_else_as_json(result: 
         ([Row(1), {1: threading.Lock()}], "it returned a list, which is no JSON: "),
         ("half \ud800", "it returned text with half a surrogate pair, which UTF-8 cannot encode"),
         (["half \ud800"], "it returned a list, which is no JSON: "),
+        (float("nan"), "it returned a float, which is no JSON: JSON has no nan, which is at $"),
+        ({"rates": [1.0, float("inf")]}, "it returned a dict, which is no JSON: JSON has no inf, which is at $.rates[1]"),
     ],
 )
 async def test_ser_13_a_result_that_is_no_text_for_a_model_has_failed_the_call(result: object, told: str) -> None:

@@ -208,6 +208,7 @@ KINDS: list[tuple[Any, dict[str, Any]]] = [
     (Literal["b", "a"], text(enum=["b", "a"])),
     (Literal[3, 1], whole(enum=[3, 1])),
     (Literal["b", 3, None], {"anyOf": [text(enum=["b"]), whole(enum=[3]), {"type": "null"}]}),
+    (Literal["b", 3, True], {"anyOf": [text(enum=["b"]), whole(enum=[3]), {"type": "boolean", "enum": [True]}]}),
     (Colour, text(enum=["red", "blue"], description="Of the paint.")),
     (Mood, text(enum=["sad", "glad"])),
     (Size, whole(enum=[9, 3])),
