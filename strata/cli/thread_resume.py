@@ -35,6 +35,7 @@ def thread_resume(
     approve: Annotated[str | None, Parameter(group=_ONE_ANSWER, help="Approve, and who does.")] = None,
     reject: Annotated[str | None, Parameter(group=_ONE_ANSWER, help="Reject, and who does.")] = None,
     answer: Annotated[str | None, Parameter(group=_ONE_ANSWER, help="The answer to the open question, as JSON.")] = None,
+    by: Annotated[str | None, Parameter(help="Who gives the answer to the question.")] = None,
     event: Annotated[str | None, Parameter(group=_ONE_ANSWER, help="The type of an event that has happened; see --payload.")] = None,
     payload: Annotated[str | None, Parameter(help="What the event carries, as JSON.")] = None,
     change: Annotated[
@@ -49,22 +50,22 @@ def thread_resume(
     cancelled again.
     """
     compiled = import_compiled(graph)
-    outcome = asyncio.run(
-        _resume(store, compiled, thread_id, _Answer(approve, reject, answer, event, payload, tuple(change)), at_sequence=at_sequence)
-    )
+    given = _Answer(approve=approve, reject=reject, answer=answer, by=by, event=event, payload=payload, changes=tuple(change))
+    outcome = asyncio.run(_resume(store, compiled, thread_id, given, at_sequence=at_sequence))
     if as_json:
         terminal.show_json(came_to(outcome, compiled.codec.encode(outcome.state)))
     else:
-        _show(outcome)
+        _show(outcome, store)
     return 1 if isinstance(outcome, Failed | Cancelled) else 0
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class _Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What the command line says of the answer."""
 
     approve: str | None
     reject: str | None
     answer: str | None
+    by: str | None
     event: str | None
     payload: str | None
     changes: tuple[str, ...]
@@ -77,6 +78,8 @@ class _Answer(msgspec.Struct, frozen=True):
         """
         if self.payload is not None and self.event is None:
             raise CannotDo("--payload is what an event carries", hint="say which: --event TYPE --payload JSON")
+        if self.by is not None and self.answer is None:
+            raise CannotDo("--by is who gives an answer", hint="say which: --answer JSON --by WHO; --approve and --reject name who does")
         overrides = dict(_field(change) for change in self.changes)
         if self.event is not None:
             payload = msgspec.UNSET if self.payload is None else _json(self.payload, "--payload")
@@ -84,7 +87,7 @@ class _Answer(msgspec.Struct, frozen=True):
         if self.answer is not None:
             if overrides:
                 raise CannotDo("--set goes with --approve, --reject and --event, or alone; the answer to a question changes no field")
-            return Resume(_json(self.answer, "--answer"))
+            return Resume(_json(self.answer, "--answer"), by=self.by or "")
         signal = self._signal(graph)
         if not overrides:
             return signal
@@ -129,10 +132,10 @@ def _json(text: str, option: str) -> Any:
         raise CannotDo(f"{option} is not JSON: {error}", hint="a text stands in double quotes, inside the shell's single ones: '\"fine\"'") from None
 
 
-def _show(outcome: Outcome[Any]) -> None:
+def _show(outcome: Outcome[Any], store: str) -> None:
     match outcome:
         case Interrupted(waiting_at=at):
-            terminal.show(f"thread '{outcome.thread_id}' waits at {'/'.join(at)}; see: strata thread inspect {outcome.thread_id}")
+            terminal.show(f"thread '{outcome.thread_id}' waits at {'/'.join(at)}; see: strata thread inspect --store {store} {outcome.thread_id}")
         case Failed(path=path, message=text):
             terminal.show(f"thread '{outcome.thread_id}' failed at {path}: {text}")
         case Cancelled(stopped_at=at, reason=reason):

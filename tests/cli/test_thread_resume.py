@@ -94,10 +94,11 @@ def resume(call: Call, store: str, *arguments: str) -> tuple[int, dict[str, obje
 def test_a_thread_is_answered_step_by_step(store: str, call: Call) -> None:
     code, asked = resume(call, store, "--approve", "ed", "--set", 'text="A better text"')
     assert (code, asked["status"], asked["at"]) == (0, "interrupted", ["check", "grade"])
-    code, graded = resume(call, store, "--answer", "8")
+    code, graded = resume(call, store, "--answer", "8", "--by", "grace")
     assert (code, graded["status"], graded["at"]) == (0, "interrupted", ["pay"])
     code, published = resume(call, store, "--event", "paid", "--payload", '{"cents": 350}')
     assert (code, published["status"], published["state"]) == (0, "completed", {"text": "A text", "mark": 8, "cents": 350})
+    assert "grace" in call("thread", "log", "--store", store, "e-1", "--json").out
 
 
 def test_a_field_is_that_of_the_graph_that_waits(store: str, call: Call) -> None:
@@ -119,7 +120,7 @@ def test_a_failed_thread_goes_on_with_a_changed_field(store: str, call: Call) ->
 
 def test_people_are_told_in_a_line(store: str, call: Call) -> None:
     answer = call("thread", "resume", "desk:desk", "e-1", "--store", store, "--reject", "ed")
-    assert (answer.code, answer.out) == (0, "thread 'e-1' waits at check/grade; see: strata thread inspect e-1\n")
+    assert (answer.code, answer.out) == (0, f"thread 'e-1' waits at check/grade; see: strata thread inspect --store {store} e-1\n")
 
 
 @pytest.mark.parametrize(
@@ -143,6 +144,7 @@ def test_a_refusal_is_told_and_ends_with_1(store: str, call: Call, arguments: tu
         (("--approve", "ed", "--reject", "ed"), "Mutually exclusive"),
         (("--payload", "{}"), "--payload is what an event carries"),
         (("--answer", "8", "--set", "mark=5"), "--set goes with"),
+        (("--approve", "ann", "--by", "ed"), "--by is who gives an answer"),
         (("--answer", "eight"), "--answer is not JSON"),
         (("--approve", "ed", "--set", "mark"), "names no field and value"),
         (("--approve", "ed", "--set", "mark=five"), "--set mark is not JSON"),
