@@ -72,6 +72,7 @@ def publish(essay: Essay) -> Essay:
 
 
 desk = StateGraph(Essay).start(check).nodes(pay, publish).compile(id="desk", version="1")
+careful = StateGraph(Essay).start(check).nodes(pay, publish).compile(id="desk", version="1", durable=True)
 """
 
 
@@ -94,11 +95,16 @@ def resume(call: Call, store: str, *arguments: str) -> tuple[int, dict[str, obje
 def test_a_thread_is_answered_step_by_step(store: str, call: Call) -> None:
     code, asked = resume(call, store, "--approve", "ed", "--set", 'text="A better text"')
     assert (code, asked["status"], asked["at"]) == (0, "interrupted", ["check", "grade"])
-    code, graded = resume(call, store, "--answer", "8", "--by", "grace")
+    code, graded = resume(call, store, "--answer", "8")
     assert (code, graded["status"], graded["at"]) == (0, "interrupted", ["pay"])
     code, published = resume(call, store, "--event", "paid", "--payload", '{"cents": 350}')
     assert (code, published["status"], published["state"]) == (0, "completed", {"text": "A text", "mark": 8, "cents": 350})
-    assert "grace" in call("thread", "log", "--store", store, "e-1", "--json").out
+
+
+def test_who_answers_is_on_record(store: str, call: Call) -> None:
+    resume(call, store, "--approve", "ed")
+    assert call("thread", "resume", "desk:careful", "e-1", "--store", store, "--answer", "8", "--by", "grace").code == 0
+    assert b'"by":"grace"' in Path(store).read_bytes().replace(b"\\", b"")
 
 
 def test_a_field_is_that_of_the_graph_that_waits(store: str, call: Call) -> None:
