@@ -224,8 +224,6 @@ class NodeContext(Context):
             self.asking = Asking(self._name, self._level.kept.answers_at(self.place))
         if self.asking.open is not None:  # the node has been stopped already
             raise Pause
-        if key is not None:
-            once.require_key(key)
         answer = self.asking.ask(question, returns, key, in_order=self._asks_in_order())
         if answer is msgspec.UNSET:
             self._level.kept.asks(self.place, unfit=self.asking.unfit)
@@ -272,7 +270,6 @@ class NodeContext(Context):
             return result
 
     def _turn(self, key: str) -> Turn[tuple[str, str], bytes]:
-        once.require_key(key)
         if not self._open:
             raise asyncio.CancelledError
         self._level.keeps()  # from here on: a thread may still be at it when the node has left the attempt, or has committed

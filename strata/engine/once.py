@@ -10,19 +10,6 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from strata.errors import ResultRefused
-from strata.graph.texts import is_utf8
-
-
-def require_key(key: object) -> None:
-    """A key stands in records, where only text can.
-
-    Raises:
-        TypeError: it cannot.
-    """
-    if not isinstance(key, str):
-        raise TypeError(f"a key is text, not {key!r:.80}")
-    if not is_utf8(key):
-        raise TypeError(f"a key is text that UTF-8 can encode, and {key!r:.80} is not")
 
 
 def encode(node: str, key: str, fn: Callable[..., Any], result: object) -> bytes:

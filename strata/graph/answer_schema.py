@@ -39,9 +39,12 @@ def schema_of(kind: Any) -> dict[str, Any]:
     """The JSON Schema of a type, as it reads back from JSON.
 
     Raises:
-        TypeError: msgspec cannot tell one.
+        TypeError: it is none that JSON can hold.
     """
-    schema: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(kind)))
+    try:
+        schema: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(kind)))
+    except Exception as error:  # what is no type at all fails in ways of its own
+        raise TypeError(f"an answer is of a type that JSON can hold, and {kind!r:.80} is none") from error
     return schema
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import msgspec
 
+from strata.graph.context_arguments import require_function, require_key, require_sync_function
+
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
@@ -183,6 +185,8 @@ class Context(ABC):
             CannotAsk: in a branch of a group, or an item of a map.
             TypeError: the question is no JSON (NaN is none), or `returns` no type that JSON can hold.
         """
+        if key is not None:
+            require_key(key)
         return self._ask(question, returns, key)
 
     @overload
@@ -206,8 +210,11 @@ class Context(ABC):
         Raises:
             OnceInsideItself: `fn` itself calls this with the same key, or with that of a call which waits for this one.
             ResultRefused: the result would not come back as the same. `fn` has been called.
+            TypeError: the key is no text, or `fn` no function; nothing has been called.
             Exception: what `fn` raised; nothing is kept.
         """
+        require_key(key)
+        require_function(fn, "ctx.once()")
         return await self._once(key, fn)
 
     def once_sync(self, key: str, fn: Callable[[], T], /) -> T:
@@ -216,8 +223,10 @@ class Context(ABC):
         Raises:
             OnceBlocksLoop: an async node calls it on the event loop while another call does it; elsewhere, and in a node
                 that runs in place, it waits.
-            OnceInsideItself, ResultRefused, Exception: see `once`.
+            OnceInsideItself, ResultRefused, TypeError, Exception: see `once`.
         """
+        require_key(key)
+        require_sync_function(fn, "ctx.once_sync()")
         result: T = self._once_sync(key, fn)
         return result
 
