@@ -19,6 +19,7 @@ from strata.analysis.nodes import Mark, Node, Top
 from strata.analysis.places import place_of
 from strata.analysis.scopes import Scope
 from strata.analysis.surface import CALLS
+from strata.analysis.tools import ToolTop, tool_of
 from strata.analysis.tops import node_of
 from strata.analysis.values import UNKNOWN, Constant, Function, Listed, Module, Named, Pairs, Value, named
 from strata.rules.facts import SourcePlace
@@ -74,6 +75,8 @@ class Evaluation:
                 return marked(value, decorator, self.findings)
             case Top():
                 return node_of(value, decorator, place, self.findings)
+            case ToolTop():
+                return tool_of(value, decorator, place, self.findings)
             case Named(path=path) if path in CALLS:
                 return CALLS[path](Arguments(place, (value,)), self.findings)
             case _:
@@ -101,7 +104,7 @@ class Evaluation:
                 return Builder(Draft(arguments.at(0) or UNKNOWN), self.doubt)
             case Named(path=path) if path in CALLS:
                 return CALLS[path](arguments, self.findings)
-            case Mark() | Top() if len(arguments.positional) == 1:
+            case Mark() | Top() | ToolTop() if len(arguments.positional) == 1:
                 return self.decorated(arguments.positional[0], called, arguments.place)
             case Method():
                 return self._method(called.graph, called.name, arguments, scope)

@@ -246,7 +246,7 @@ class _Execution:
         for decorator, place in reversed(decorators):
             value = self._evaluation.decorated(value, decorator, place)
         scope.bind(definition.name, value)
-        if self._source.compiles_within(definition):
+        if self._source.is_worth_following(definition):
             self._later.append(lambda: self._follow_function(definition, scope))
 
     def _decorator(self, expression: ast.expr, scope: Scope) -> Value:
@@ -320,7 +320,7 @@ def _takes_faults(handler: ast.ExceptHandler) -> bool:
         return True
     words = (node for node in ast.walk(handler.type) if isinstance(node, ast.Attribute | ast.Name))
     names = {node.attr if isinstance(node, ast.Attribute) else node.id for node in words}
-    return not names.isdisjoint({"GraphInvalid", "StrataError", "Exception", "BaseException", "TypeError"})
+    return not names.isdisjoint({"GraphInvalid", "ToolInvalid", "ToolError", "StrataError", "Exception", "BaseException", "TypeError"})
 
 
 def _bound_in(statements: Iterable[ast.stmt]) -> set[str]:

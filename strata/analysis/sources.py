@@ -9,7 +9,7 @@ from pathlib import Path
 
 from strata.project.texts import Unreadable, read_text, tree_of
 
-_COMPILES = ".compile("
+_WORTH_FOLLOWING = (".compile(", "strata_tool")
 
 
 class Source:
@@ -18,10 +18,10 @@ class Source:
     def __init__(self, path: Path, shown: str, text: str, tree: ast.Module) -> None:
         self.path, self.shown, self.text, self.tree = path, shown, text, tree
 
-    def compiles_within(self, body: ast.stmt) -> bool:
-        """Whether a graph may be compiled in the lines of a statement."""
-        at = bisect_left(self._compiling_lines, body.lineno)
-        return at < len(self._compiling_lines) and self._compiling_lines[at] <= (body.end_lineno or body.lineno)
+    def is_worth_following(self, body: ast.stmt) -> bool:
+        """Whether a graph may be compiled, or a tool declared, in the lines of a statement."""
+        at = bisect_left(self._lines_of_interest, body.lineno)
+        return at < len(self._lines_of_interest) and self._lines_of_interest[at] <= (body.end_lineno or body.lineno)
 
     @cached_property
     def bound_by_others(self) -> frozenset[str]:
@@ -31,8 +31,8 @@ class Source:
         return frozenset(name for node in ast.walk(self.tree) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names)
 
     @cached_property
-    def _compiling_lines(self) -> list[int]:
-        return [number for number, line in enumerate(self.text.splitlines(), 1) if _COMPILES in line]
+    def _lines_of_interest(self) -> list[int]:
+        return [number for number, line in enumerate(self.text.splitlines(), 1) if any(word in line for word in _WORTH_FOLLOWING)]
 
 
 def read_source(path: Path, shown: str) -> Source | Unreadable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from strata.analysis import marking, parts, tops
+from strata.analysis import marking, parts, tools, tops
 from strata.analysis.arguments import Arguments
 from strata.analysis.findings import Findings
 from strata.analysis.values import Value
@@ -30,8 +30,9 @@ CALLS: Final[dict[str, Callable[[Arguments, Findings], Value]]] = {
     "strata.first_matching": parts.first_matching,
     "strata.quorum": parts.quorum,
     "strata.Backoff": parts.backoff,
+    "strata.strata_tool": tools.strata_tool,
     "datetime.timedelta": parts.duration,
 }
 
-BARE: Final = frozenset({"strata.node", "strata.boundary"})
+BARE: Final = frozenset({"strata.node", "strata.boundary", "strata.strata_tool"})
 """Those that may decorate a function without being called."""

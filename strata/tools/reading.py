@@ -20,6 +20,7 @@ from strata.graph.parameters import is_context, parameters_of
 from strata.graph.parameters import signature_of as written_signature
 from strata.graph.state import did_you_mean
 from strata.graph.texts import is_text
+from strata.rules.tools import ParameterKind, ToolFacts, ToolParameterFacts, tool_faults
 from strata.tools.context import ToolContext
 from strata.tools.docstrings import read_docstring
 from strata.tools.signature import ToolParameter, ToolSignature
@@ -30,7 +31,15 @@ MARKS_OF_FIELDS: Final = (
     *((ClassVar, "ClassVar"), (Final, "Final"), (InitVar, "InitVar")),
     *((Required, "Required"), (NotRequired, "NotRequired"), (ReadOnly, "ReadOnly")),
 )
-
+KINDS: Final[Mapping[Any, ParameterKind]] = MappingProxyType(
+    {
+        Parameter.POSITIONAL_ONLY: "positional only",
+        Parameter.POSITIONAL_OR_KEYWORD: "named",
+        Parameter.KEYWORD_ONLY: "named",
+        Parameter.VAR_POSITIONAL: "any positional",
+        Parameter.VAR_KEYWORD: "any named",
+    }
+)
 
 NO_NAMES: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -61,9 +70,10 @@ def signature_of(
     read = Annotations(layers, names)
     parameters = declared.parameters()
     contexts = [parameter.name for parameter in parameters if is_context(parameter.annotation, read, CONTEXTS)]
-    if len(contexts) > 1:
-        raise declared.invalid(f"its parameters '{contexts[0]}' and '{contexts[1]}' are both annotated as the context: one is enough")
     docstring = read_docstring(_docstring_of(layers))
+    facts = tuple(_facts_of(parameter, parameter.name in contexts) for parameter in parameters)
+    for fault in tool_faults(ToolFacts(facts, has_description=description is not None or bool(docstring.description))):
+        raise declared.invalid(fault.text)
     declared.warn_of_lost_text(docstring.parameters)
     return ToolSignature(
         name=declared.name,
@@ -111,38 +121,14 @@ class _Declared(NamedTuple):
 
     def parameters(self) -> tuple[Parameter, ...]:
         try:
-            found = parameters_of(self.fn, f"tool '{self.name}'")
+            return parameters_of(self.fn, f"tool '{self.name}'")
         except TypeError as error:
             raise ToolInvalid(str(error), place=self.place) from error
-        wrapped = "; if a decorator put it there, let it use functools.wraps" if _looks_like_a_wrapper(found) else ""
-        for position, parameter in enumerate(found):
-            self._refuse(parameter, position, wrapped)
-        return found
-
-    def _refuse(self, parameter: Parameter, position: int, advice: str) -> None:
-        if position == 0 and parameter.name in {"self", "cls"} and parameter.annotation is Parameter.empty:
-            raise self.invalid("it is a method: make a tool of the bound one, strata_tool(instance.method)")
-        match parameter.kind:
-            case Parameter.VAR_POSITIONAL:
-                raise self.invalid(
-                    f"its parameter '*{parameter.name}' has no place among named arguments: take a list, as in `{parameter.name}: list[str]`{advice}"
-                )
-            case Parameter.VAR_KEYWORD:
-                raise self.invalid(
-                    f"its parameter '**{parameter.name}' names no arguments that a model could be told of: "
-                    f"name each, or take a dict, as in `{parameter.name}: dict[str, str]`{advice}"
-                )
-            case Parameter.POSITIONAL_ONLY:
-                raise self.invalid(f"its parameter '{parameter.name}' is positional only, and a model names its arguments: remove the '/'")
-            case _:
-                pass
 
     def description(self, given: str | None, own: str) -> str:
         found = own if given is None else given
         if not is_text(found):
             raise self.invalid(f"its description is text that UTF-8 can encode, not {found!r}")
-        if given is None and not own:
-            raise self.invalid("it has no description for the model: write a docstring, or give description=")
         return found
 
     def warn_of_lost_text(self, said: Iterable[str]) -> None:
@@ -154,11 +140,6 @@ class _Declared(NamedTuple):
                 warnings.warn(f"{self.place}: {text}", ToolWarning, stacklevel=3)
 
     def argument(self, parameter: Parameter, read: Annotations, said: str | None) -> ToolParameter:
-        if parameter.annotation is Parameter.empty:
-            raise self.invalid(
-                f"its parameter '{parameter.name}' has no annotation, so a model cannot be told what to give: "
-                f"annotate it, with Any if it may be anything"
-            )
         if (mark := _mark_of_fields(parameter.annotation, read)) is not None:
             raise self.invalid(
                 f"its parameter '{parameter.name}' is annotated with {mark}, which says something of the field of a class: "
@@ -185,6 +166,10 @@ class _Declared(NamedTuple):
             raise ToolInvalid(f"{where} cannot be read: {type(error).__name__}: {error}", place=self.place) from error
 
 
+def _facts_of(parameter: Parameter, takes_context: bool) -> ToolParameterFacts:
+    return ToolParameterFacts(parameter.name, KINDS[parameter.kind], parameter.annotation is not Parameter.empty, takes_context)
+
+
 def _mark_of_fields(annotation: Any, read: Annotations) -> str | None:
     try:
         meant = read.read(annotation)
@@ -198,10 +183,6 @@ def _parameter_names(layer: Any) -> tuple[str, ...]:
     """Of one that is written in Python: those that a partial fills are among them."""
     code = getattr(layer, "__code__", None)
     return () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
-
-def _looks_like_a_wrapper(parameters: tuple[Parameter, ...]) -> bool:
-    return {parameter.kind for parameter in parameters} >= {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
 
 
 def _place_of(layers: tuple[Any, ...]) -> str:
