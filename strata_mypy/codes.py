@@ -54,6 +54,7 @@ OF_THE_RULES: Final = {
     codes.DEAD_EDGE: "No edge stands behind a plain one",
     codes.DOUBLED_EDGE: "No edge stands twice",
     codes.FALLBACK_LOOP: "Fallbacks do not lead back to where they began",
+    codes.TOOL_INVALID: "A tool has a description, and parameters that a model can name",
     codes.CHILD_DURABILITY: "Graphs inside graphs are compiled with the same durable=",
     codes.TIMEOUT_BELOW_MILLISECOND: "A duration is at least a millisecond",
 }

@@ -24,6 +24,7 @@ from strata import (
     parallel,
     quorum,
     retry,
+    strata_tool,
     subgraph,
     timer,
     wait_for_event,
@@ -105,6 +106,10 @@ def _reducing(kind: str) -> str:
     """A field of texts with a reducer of that kind of values."""
     function = f"def add(old: {kind}, new: {kind}) -> {kind}:\n    return old + new"
     return f"{function}\n\n\nclass Research(State):\n    notes: Annotated[list[str], add]"
+
+
+def _tool(parameters: str) -> str:
+    return f'@strata_tool\ndef refund(order: str, {parameters}) -> str:\n    """Refund orders."""\n    return ", ".join([order, *orders])'
 
 
 def _compiled(options: str) -> str:
@@ -239,4 +244,6 @@ EXAMPLES: Final = (
     # States
     _of("unstorable-field", "class Session(State):\n    connection: socket.socket", "class Session(State):\n    address: str"),
     _of("reducer", _reducing("int"), _reducing("list[str]")),
+    # Tools
+    _of("tool-invalid", _tool("*orders: str"), _tool("orders: list[str]")),
 )

@@ -76,6 +76,13 @@ class Top(Carried, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, name=name)
 
 
+class ToolTop(Carried, frozen=True, kw_only=True, omit_defaults=True):
+    """`@strata_tool(...)` as it was written; `name` is None where the function's own name is the tool's."""
+
+    name: str | None = None
+    has_description: bool = False
+
+
 class Fault(msgspec.Struct, frozen=True, array_like=True):
     """What is wrong with a node alone; `mark` is the mark that it is about, counted from the top, None for the function."""
 
@@ -106,5 +113,5 @@ class Broken(Carried, frozen=True, kw_only=True, omit_defaults=True):
     error: str
 
 
-CARRIED: Final[tuple[type[Carried], ...]] = (Mark, Marks, Chosen, NamedBranch, Compiled, Top, Declared, Listed, Broken)
+CARRIED: Final[tuple[type[Carried], ...]] = (Mark, Marks, Chosen, NamedBranch, Compiled, Top, ToolTop, Declared, Listed, Broken)
 """All kinds of facts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from mypy.checker import TypeChecker
 from mypy.nodes import Context
 from mypy.plugin import CheckerPluginInterface, ClassDefContext, FunctionContext, MethodContext, MethodSigContext
 from mypy.types import FunctionLike, Instance, Type, get_proper_type
@@ -12,6 +13,7 @@ from mypy.types import FunctionLike, Instance, Type, get_proper_type
 from strata_mypy.carried import carried, carrying
 from strata_mypy.codes import INTERNAL, error_code
 from strata_mypy.facts import Broken
+from strata_mypy.trials import outside_of_trials
 
 C = TypeVar("C", FunctionContext, MethodContext)
 
@@ -44,6 +46,21 @@ def telling_faults(hook: Callable[[MethodContext], Type]) -> Callable[[MethodCon
             return result
         except Exception as error:
             _tell(_told(error), context.context, context.api)
+            return context.default_return_type
+
+    return safe
+
+
+def telling_faults_of_trials(hook: Callable[[FunctionContext], Type]) -> Callable[[FunctionContext], Type]:
+    """A hook of an overloaded decorator whose facts lead to no graph."""
+
+    def safe(context: FunctionContext) -> Type:
+        try:
+            return hook(context)
+        except Exception as error:
+            if isinstance(context.api, TypeChecker):
+                with outside_of_trials(context.api):
+                    _tell(_told(error), context.context, context.api)
             return context.default_return_type
 
     return safe

@@ -31,6 +31,8 @@ Python 3.13 it also gives `replace(...)` and `.override(...)` the names and type
 
 - Problems of a graph are told where it is compiled or validated: at the decorator, if it is in the same file, else where the graph lists the node,
   with the name of the function. Problems of one node are told by the graph that lists it.
+- What `@strata_tool` refuses is told at the parameter, or at the decorator: of a function right below it. A parameter without annotation is left to
+  mypy where `disallow_untyped_defs`, a part of `strict`, finds it.
 - All codes lie under `strata`. `# type: ignore[strata-dead-edge]` takes one, `# type: ignore[strata]` all; `disable_error_code` in the
   configuration likewise. What is a warning of `compile()` is an error here, as mypy knows no other.
 - Where a name is computed, a list of nodes is unpacked, a variable is bound twice, marks are added in a loop, or a graph is made from data,

@@ -8,9 +8,9 @@ from typing import Final
 from mypy.plugin import FunctionContext, MethodContext
 from mypy.types import Type
 
-from strata_mypy import graphs, marks, replacing, states, tops
-from strata_mypy.guarded import carrying_faults, telling_faults, telling_faults_of_classes, telling_faults_of_signatures
-from strata_mypy.names import STATE_GRAPH, WIRING
+from strata_mypy import graphs, marks, replacing, states, tools, tops
+from strata_mypy.guarded import carrying_faults, telling_faults, telling_faults_of_classes, telling_faults_of_signatures, telling_faults_of_trials
+from strata_mypy.names import STATE_GRAPH, TOOL_DECORATOR, WIRING
 
 FUNCTIONS: Final[dict[str, Callable[[FunctionContext], Type]]] = {
     name: carrying_faults(hook)
@@ -34,7 +34,7 @@ FUNCTIONS: Final[dict[str, Callable[[FunctionContext], Type]]] = {
         "strata.graph.joins.first_matching": tops.first_matching,
         "strata.graph.joins.quorum": tops.quorum,
     }.items()
-}
+} | {"strata.tools.declaration.strata_tool": telling_faults_of_trials(tools.strata_tool)}
 
 MARKS: Final = ("strata.graph.marking.Route", "strata.graph.marking.Guarded", "strata.graph.marking.Modifier")
 TOPS: Final = (
@@ -49,6 +49,7 @@ TOPS: Final = (
 METHODS: Final[dict[str, Callable[[MethodContext], Type]]] = {
     **{f"{decorator}.__call__": carrying_faults(marks.applied) for decorator in MARKS},
     **{f"{decorator}.__call__": carrying_faults(tops.applied) for decorator in TOPS},
+    f"{TOOL_DECORATOR}.__call__": telling_faults(tools.applied),
     f"{STATE_GRAPH}.start": telling_faults(graphs.start),
     f"{WIRING}.nodes": telling_faults(graphs.nodes),
     f"{WIRING}.compile": telling_faults(graphs.compile_),

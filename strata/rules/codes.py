@@ -76,7 +76,7 @@ TIMEOUT_BELOW_MILLISECOND: Final = "STRATA_PY_TIMEOUT_BELOW_MILLISECOND"
 CHANGED_IN_PLACE: Final = "STRATA_PY_CHANGED_IN_PLACE"
 UNUSED_IGNORE: Final = "STRATA_PY_UNUSED_IGNORE"
 
-# What is found as tools are read from source: `strata tools generate` tells all of it, `strata check` what needs no types
+# What is found as tools are read from source: `strata tools generate` tells all of it, `strata check` and the mypy plugin what needs no values
 
 TOOL_NOT_EVALUATED: Final = "STRATA_PY_TOOL_NOT_EVALUATED"
 TOOL_UNRESOLVED: Final = "STRATA_PY_TOOL_UNRESOLVED"

@@ -29,6 +29,7 @@ class ToolFault(NamedTuple):
 
     text: str
     parameter: int | None = None
+    is_missing_annotation: bool = False
 
 
 NO_DESCRIPTION: Final = "it has no description for the model: write a docstring, or give description="
@@ -52,7 +53,7 @@ def tool_faults(facts: ToolFacts) -> Iterator[ToolFault]:
                 f"its parameter '{parameter.name}' has no annotation, so a model cannot be told what to give: "
                 f"annotate it, with Any if it may be anything"
             )
-            yield ToolFault(text, position)
+            yield ToolFault(text, position, is_missing_annotation=True)
 
 
 def _is_method(parameters: tuple[ToolParameterFacts, ...]) -> bool:

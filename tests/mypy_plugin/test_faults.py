@@ -11,7 +11,7 @@ from tests.mypy_plugin.checking import configuration, mypy
 pytestmark = [pytest.mark.checkers, pytest.mark.slow]
 
 SOURCE = """\
-from strata import State, StateGraph, edge, node
+from strata import State, StateGraph, edge, node, strata_tool
 class Essay(State):
     score: int = 0
 @node
@@ -23,11 +23,19 @@ def publish(essay: Essay) -> Essay:
     return essay
 graph = StateGraph(Essay).start(draft).nodes(publish).compile()
 wrong: int = "text"
+@strata_tool
+def pay(cents: int) -> str:
+    "Pay."
+    return "paid"
+@strata_tool("again")
+def pay_again(cents: int) -> str:
+    "Pay."
+    return "paid"
 """
 
 BROKEN = """\
 import strata_mypy
-from strata_mypy import graphs, marks, replacing, reporting, states, tops
+from strata_mypy import graphs, marks, replacing, reporting, states, tools, tops
 plugin = strata_mypy.plugin
 def fail(*args: object, **options: object) -> object:
     raise RuntimeError("as it happens")
@@ -40,6 +48,7 @@ def fail(*args: object, **options: object) -> object:
         {"marks.target_of": 11, "replacing._constructor": 7, "states.unstorable_part": 2},  # a decorator's is told where the node is listed
         {"tops.handler_faults": 11},
         {"reporting.compile_problems": 11},
+        {"tools.text_of": 17},
     ],
     ids="+".join,
 )

@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from strata import Problem
+from strata.analysis.checking import check
 from strata_mypy.codes import DEMANDS, mypy_name
 from tests.mypy_plugin.checking import CASES, expected
 
@@ -43,3 +44,12 @@ def test_the_texts_are_those_of_the_run(name: str) -> None:
     texts = {" ".join(part for part in (problem.text, problem.hint) if part) for problem in module_of(file).problems}
     strange = [one.text for one in expected(file) if one.code in DEMANDS and one.severity == "error" and not any(one.text in text for text in texts)]
     assert [text for text in strange if "exists, but is not listed" not in text] == []
+
+
+def test_tools_are_refused_by_the_plugin_as_by_strata_check() -> None:
+    file = CASES / "refused_tools.py"
+    problems = [problem for problem in check([file], file.parent).problems if problem.place is not None and not is_ignored(file, problem)]
+    told = {(problem.place.line, mypy_name(problem.code)): problem.text for problem in problems if problem.place is not None}
+    wanted = {(one.line, one.code): one.text for one in expected(file) if one.code is not None}
+    assert told.keys() == wanted.keys()
+    assert [text for at, text in wanted.items() if text not in told[at]] == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strata import Context, State, StateGraph, boundary, edge, node, on_failure, on_reject, on_timeout, parallel, retry, timer, wait_for_event, when
+from strata import Context, State, StateGraph, boundary, edge, node, on_failure, on_reject, on_timeout, parallel, retry, strata_tool, timer, wait_for_event, when
 
 
 class Order(State):
@@ -137,6 +137,12 @@ async def is_slow(order: Order) -> bool:
 @node
 @when(is_slow, to="done")  # E: incompatible type "Callable[[Order], Coroutine[Any, Any, bool]]"; expected "Callable[[Order], bool]" [arg-type]
 def guarded(order: Order) -> Order:
+    return order
+
+
+@strata_tool
+def untyped(order: str, cents) -> str:  # E: Function is missing a type annotation for one or more parameters [no-untyped-def]
+    """Refund it."""
     return order
 
 
