@@ -7,13 +7,18 @@ from pathlib import Path
 from random import Random
 
 STEP_MODULES = 3
+KINDS = 14
+"""Of edits."""
 FIELDS = [
     *("a: int = 0", "b: int = 0", "c: socket | None = None", "d: complex = 0j"),
     *("e: dict[tuple[int, int], int] = {}", "f: Thing | None = None", "g: list[Thing] = []"),
 ]
 NODES = [f"n{number}" for number in range(9)]
 TARGETS = [*NODES, "nx", "renamed", "each", "inside"]
-RESULTS = ["Essay", "Essay", "Essay", "None", "Other", "int"]
+RESULTS = ["Essay", "Essay", "None", "Other", "int"]
+THINGS = ["Thing(msgspec.Struct)", "Thing", "Thing(Exception)", "Thing(ToolContext, frozen=True)"]
+PARAMETERS = ["a: int", "*a: int", "a: int, /", "ctx: ToolContext, thing: Thing", "**a: int", "thing: Thing"]
+"""Of a tool; whether it has two contexts is said in another module."""
 TOPS = ["@node", "@node", "@node", '@node("renamed")', "@node(timeout=0)", "@timer(5)", '@wait_for_event("asked")', "@parallel(branch_of)"]
 POLICIES = [
     "@boundary",
@@ -56,21 +61,24 @@ class Project:
         self._listed = list(NODES)
         self._fields = ["a: int = 0", "b: int = 0"]
         self._overrides = "a=1"
-        self._thing = "Thing(msgspec.Struct)"
+        self._thing = THINGS[0]
+        self._parameters = PARAMETERS[0]
+        self._has_docstring = True
         self._is_rebound = False
         self._looked_at = NODES[:2]
         self._pauses_inside = False
         self._child_is_durable = True
+        self._kinds: list[int] = []
 
     def edit(self) -> None:
         step = self._steps[self._random.choice(NODES)]
-        match self._random.randrange(12):
+        match self._next_kind():
             case 0 | 1 | 2:
                 step.marks = self._marks()
             case 3:
                 step.top = self._random.choice(TOPS)
             case 4:
-                step.result = self._random.choice(RESULTS)
+                step.result = self._random.choice([result for result in RESULTS if result != step.result])
             case 5:
                 step.is_async = not step.is_async
             case 6:
@@ -82,10 +90,20 @@ class Project:
             case 9:
                 self._is_rebound = not self._is_rebound
             case 10:
-                self._thing = self._random.choice(["Thing(msgspec.Struct)", "Thing", "Thing(Exception)"])
+                self._thing = self._random.choice(THINGS)
+            case 11:
+                self._parameters = self._random.choice(PARAMETERS)
+            case 12:
+                self._has_docstring = not self._has_docstring
             case _:
                 self._fields = self._random.sample(FIELDS, self._random.randrange(1, 4)) if self._random.random() < 0.8 else ["a: str = ''"]
                 self._overrides = self._random.choice(["a=1", "b=1", "a='x'"])
+
+    def _next_kind(self) -> int:
+        """Of edit: each comes up before one comes up again, so that even a few rounds have all."""
+        if not self._kinds:
+            self._kinds = self._random.sample(range(KINDS), KINDS)
+        return self._kinds.pop()
 
     def write(self, folder: Path) -> None:
         package = folder / "pkg"
@@ -109,15 +127,24 @@ class Project:
         return f'@when(g, to="{target}")' if self._random.random() < 0.5 else f'@edge("{target}")'
 
     def _modules(self) -> dict[str, str]:
-        thing = f"import msgspec\nclass {self._thing}:\n    pass\n"
+        thing = f"import msgspec\nfrom strata import ToolContext\nclass {self._thing}:\n    pass\n"
         modules = {"__init__": "", "thing": thing, "state": self._state(), "child": self._child(), "flow": self._flow()}
-        modules["look"] = self._look()
+        modules |= {"look": self._look(), "tools": self._tools()}
         return modules | {f"s{module}": self._step_module(module) for module in range(STEP_MODULES)}
 
     def _look(self) -> str:
         """Where two nodes come together, mypy takes facts off one of them."""
         imports = "".join(f"from pkg.s{self._steps[name].module} import {name}\n" for name in self._looked_at)
         return f"{imports}for step in ({', '.join(self._looked_at)}): print(step.name)\n"
+
+    def _tools(self) -> str:
+        docstring = '    "Does it."\n' if self._has_docstring else ""
+        function = f"def bare({self._parameters}) -> str:\n{docstring}    return ''\n"
+        called = function.replace("bare", "called")
+        return (
+            "from __future__ import annotations\nfrom pkg.thing import Thing\nfrom strata import ToolContext, strata_tool\n"
+            f"@strata_tool\n{function}@strata_tool('pods')\n{called}"
+        )
 
     def _state(self) -> str:
         fields = "".join(f"    {line}\n" for line in self._fields)

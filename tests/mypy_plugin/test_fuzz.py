@@ -35,4 +35,4 @@ def test_all_ways_to_run_mypy_say_the_same(tmp_path: Path) -> None:
             different = {mode: sorted(set(lines) ^ set(scratch)) for mode, lines in said.items() if lines != scratch}
             assert different == {}, f"seed {SEED}, round {number}"
             found.update(line.rpartition("[")[2].rstrip("]") for line in scratch if line.endswith("]"))
-    assert {"strata-orphan", "strata-dangling-edge"} <= found
+    assert {"strata-orphan", "strata-dangling-edge", "strata-wrong-function", "strata-tool-invalid"} <= found
