@@ -6,7 +6,19 @@ from collections.abc import Iterable
 from typing import Final
 
 from mypy.nodes import TypeInfo
-from mypy.types import CallableType, Instance, Overloaded, ProperType, TupleType, Type, TypedDictType, TypeType, UnionType, get_proper_type
+from mypy.types import (
+    CallableType,
+    Instance,
+    Overloaded,
+    ProperType,
+    TupleType,
+    Type,
+    TypeAliasType,
+    TypedDictType,
+    TypeType,
+    UnionType,
+    get_proper_type,
+)
 
 from strata.rules import unstorable
 
@@ -40,6 +52,8 @@ VIEWS: Final = {"msgspec.Raw": "msgspec.Raw", "msgspec._core.Raw": "msgspec.Raw"
 
 def unstorable_part(type_: Type) -> Unstorable | None:
     """The first part of a field's type that cannot be stored; the fields of classes inside it are not looked at."""
+    if isinstance(type_, TypeAliasType) and type_.is_recursive:
+        return None
     proper = get_proper_type(type_)
     match proper:
         case UnionType(items=items):
@@ -60,6 +74,8 @@ def unstorable_part(type_: Type) -> Unstorable | None:
 
 
 def _unstorable_instance(instance: Instance) -> Unstorable | None:
+    if instance.type.is_newtype:  # which is at run time what it is made of
+        return unstorable_part(instance.type.tuple_type or instance.type.bases[0]) if instance.type.bases else None
     name = instance.type.fullname
     if name in PLAIN or _has_fields(instance.type):
         return None

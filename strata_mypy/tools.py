@@ -21,6 +21,7 @@ from strata_mypy.carried import carried, carrying
 from strata_mypy.codes import error_code, mypy_name
 from strata_mypy.facts import ToolTop
 from strata_mypy.settled import is_applied_as_written
+from strata_mypy.storing import unstorable_part
 from strata_mypy.trials import outside_of_trials
 
 
@@ -70,13 +71,20 @@ def _stands_right_below(decorated: Decorator, context: FunctionContext | MethodC
 def _parameters(function: FuncDef, type_: CallableType) -> Iterator[ToolParameterFacts]:
     without_names = [argument.pos_only and not _is_private(argument) for argument in function.arguments]
     for position, (argument, takes) in enumerate(zip(function.arguments, type_.arg_types, strict=True)):
-        is_positional = argument.pos_only and any(without_names[position:])
+        name, is_annotated = argument.variable.name, argument.type_annotation is not None
         yield ToolParameterFacts(
-            argument.variable.name,
-            _kind_of(argument, is_positional=is_positional),
-            argument.type_annotation is not None,
-            _is_context(get_proper_type(takes)),
+            name,
+            _kind_of(argument, is_positional=argument.pos_only and any(without_names[position:])),
+            is_annotated,
+            is_context=is_annotated and _is_context(get_proper_type(takes)),  # mypy itself knows a type of `self`
+            unreadable=_unreadable(name, takes) if is_annotated else (),
         )
+
+
+def _unreadable(name: str, type_: Type) -> tuple[tuple[str, str], ...]:
+    """Only what the annotation itself says, as with the fields of states."""
+    fault = unstorable_part(type_)
+    return () if fault is None else ((name + fault[0], fault[1]),)
 
 
 def _is_private(argument: Argument) -> bool:

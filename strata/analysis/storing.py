@@ -69,6 +69,11 @@ def field_faults(state: Class) -> Iterator[StateFieldFault]:
     yield from _faults_of_class(state, state.name, {state})
 
 
+def faults_of_annotation(annotation: ast.expr, scope: Scope, path: str) -> Iterator[StateFieldFault]:
+    """The parts of what is annotated, at any depth, that do not come back from JSON."""
+    yield from _faults_in(Written(annotation, scope), path, set())
+
+
 def _faults_of_class(owner: Class, path: str, seen: set[Class]) -> Iterator[StateFieldFault]:
     for field, written in _fields(owner).items():
         yield from _faults_in(written, f"{path}.{field}", seen)

@@ -10,6 +10,7 @@ from strata.analysis.arguments import Arguments
 from strata.analysis.findings import Findings
 from strata.analysis.places import place_of
 from strata.analysis.scopes import Scope
+from strata.analysis.storing import faults_of_annotation
 from strata.analysis.values import UNKNOWN, Class, Constant, Function, Named, Value, is_given, text
 from strata.rules import codes
 from strata.rules.facts import SourcePlace
@@ -70,7 +71,15 @@ def _parameters(written: ast.arguments) -> Iterator[tuple[ast.arg, ParameterKind
 
 
 def _facts_of(parameter: ast.arg, kind: ParameterKind, scope: Scope) -> ToolParameterFacts:
-    return ToolParameterFacts(parameter.arg, kind, parameter.annotation is not None, _means_context(parameter.annotation, scope))
+    annotation = parameter.annotation
+    faults = () if annotation is None else faults_of_annotation(annotation, scope, parameter.arg)
+    return ToolParameterFacts(
+        parameter.arg,
+        kind,
+        is_annotated=annotation is not None,
+        is_context=_means_context(annotation, scope),
+        unreadable=tuple((fault.path, fault.reason) for fault in faults),
+    )
 
 
 def _means_context(annotation: ast.expr | None, scope: Scope) -> bool:

@@ -15,6 +15,8 @@ class ToolParameterFacts(NamedTuple):
     kind: ParameterKind
     is_annotated: bool
     is_context: bool
+    unreadable: tuple[tuple[str, str], ...] = ()
+    """Paths of the parts of its type that do not come back from JSON, `lines[]`, and why not."""
 
 
 class ToolFacts(NamedTuple):
@@ -54,6 +56,13 @@ def tool_faults(facts: ToolFacts) -> Iterator[ToolFault]:
                 f"annotate it, with Any if it may be anything"
             )
             yield ToolFault(text, position, is_missing_annotation=True)
+    for position, parameter in enumerate(facts.parameters):
+        if parameter.kind == "named" and not parameter.is_context:
+            yield from (ToolFault(unreadable_argument(path, reason), position) for path, reason in parameter.unreadable)
+
+
+def unreadable_argument(path: str, reason: str) -> str:
+    return f"its argument '{path}': {reason}"
 
 
 def _is_method(parameters: tuple[ToolParameterFacts, ...]) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 from strata.errors import ToolInvalid
 from strata.graph.plain_json import plain_json
 from strata.graph.storable import storable_faults
+from strata.rules.tools import unreadable_argument
 from strata.tools.defaults import Default
 from strata.tools.endless import endless_alias
 from strata.tools.kind_reading import arguments_of
@@ -45,7 +46,7 @@ def arguments_type(signature: ToolSignature) -> type[msgspec.Struct]:
     except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: names with two underscores, types without end
         raise _invalid(signature, _endless(signature) or f"its parameters cannot be read from JSON: {error}") from error
     if faults:
-        told = "; ".join(f"its argument '{fault.path.removeprefix(f'{signature.name}.')}': {fault.reason}" for fault in faults)
+        told = "; ".join(unreadable_argument(fault.path.removeprefix(f"{signature.name}."), fault.reason) for fault in faults)
         raise _invalid(signature, told)
     for path, reason in unreadable_own_fields(signature.parameters):
         raise _invalid(signature, f"its argument '{path}': {reason}")

@@ -16,7 +16,11 @@ from tests.tools.random_tools import Author
 
 OPENING = """\
 from __future__ import annotations
-from typing import Annotated, Any, Optional, Union
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, NewType, Optional, Union
+import msgspec
 import strata
 import strata.tools as ours
 from strata import Context, ToolContext, strata_tool
@@ -27,6 +31,11 @@ class Call(ToolContext):
     desk: int = 0
 
 
+class Order(msgspec.Struct):
+    lines: list[Path] = []
+
+
+Cents = NewType("Cents", int)
 """
 
 WRONG = {
@@ -48,11 +57,17 @@ WRONG = {
         (2, 33),
     ),
     "a class of contexts": ("@strata_tool\ndef f(a: Annotated[Call, 'x'], b: Union[None, Call]) -> str:\n    'Does it.'\n    return ''", (2, 32)),
+    "a function": ("@strata_tool\ndef f(n: int, a: Callable[[int], int]) -> str:\n    'Does it.'\n    return ''", (2, 15)),
+    "a stream": ("@strata_tool\ndef f(a: Iterator[int]) -> str:\n    'Does it.'\n    return ''", (2, 7)),
+    "a class": ("@strata_tool\ndef f(a: type[int]) -> str:\n    'Does it.'\n    return ''", (2, 7)),
+    "a part of one": ("@strata_tool\ndef f(n: int, *, a: dict[str, 'deque[int]']) -> str:\n    'Does it.'\n    return ''", (2, 18)),
+    "a field of one": ("@strata_tool('pods')\ndef f(a: list[Order] | None = None) -> str:\n    'Does it.'\n    return ''", (2, 7)),
     "inside of another": ("class Desk:\n    f = strata_tool('f', description='Does it.')(lambda *a: a)", (2, 58)),
 }
 
 RIGHT = {
     "all kinds of parameters": "@strata_tool\ndef f(a: int, b: str = '', *, c: Any, ctx: ToolContext) -> str:\n    'Does it.'\n    return ''",
+    "a name for a type": "@strata_tool\ndef f(a: Cents, b: list[Cents]) -> str:\n    'Does it.'\n    return ''",
     "no parameters": "@strata_tool\ndef f() -> str:\n    'Does it.'\n    return ''",
     "an empty description": "@strata_tool(description='')\ndef f() -> str:\n    return ''",
     "a description of elsewhere": "from os import sep\n\n\n@strata_tool(description=sep)\ndef f() -> str:\n    return ''",

@@ -12,13 +12,15 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, NewType, Protocol, TypedDict, TypeVar
 
 import msgspec
 
 from strata import State, StateGraph, edge, node, reduced
 
 T = TypeVar("T")
+Cents = NewType("Cents", int)
+Streams = NewType("Streams", list[Iterator[int]])
 
 
 def extend(old: list[str], new: list[str]) -> list[str]:
@@ -48,6 +50,7 @@ class Broken(State):
     sized: Sized  # E: state field Broken.sized cannot be stored: Sized does not come back from JSON: make it a msgspec.Struct [strata-unstorable-field]
     stream: Iterator[int]  # E: state field Broken.stream cannot be stored: Iterator does not come back from JSON: make it [strata-unstorable-field]
     notes: Annotated[list[str], count]  # E: the reducer 'count' of state field Broken.notes does not merge two values of the field [strata-reducer]
+    streams: Streams  # E: state field Broken.streams[] cannot be stored: Iterator does not come back from JSON [strata-unstorable-field]
 
 
 class Later(State):
@@ -72,6 +75,8 @@ class Options(TypedDict):
 
 
 class Sound(State):
+    cents: Cents = Cents(0)
+    prices: dict[Cents, list[Cents]] = msgspec.field(default_factory=dict)
     shared: ClassVar[socket.socket]
     color: Color
     lines: list[Line]

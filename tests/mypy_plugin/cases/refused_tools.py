@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import Annotated, Optional, ParamSpec, TypeVar
+from typing import Annotated, NewType, Optional, ParamSpec, TypeVar
 
 import strata
 from strata import Context, ToolContext, strata_tool
@@ -13,6 +14,8 @@ from strata import strata_tool as a_tool
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Cents = NewType("Cents", int)
+Tree = dict[str, "Tree"] | int
 
 
 class Call(ToolContext, frozen=True, kw_only=True):
@@ -53,6 +56,21 @@ class Desk:
     def refund(self, order: str) -> str:  # E: tool 'refund': it is a method: make a tool of the bound one, strata_tool(instance.method) [strata-tool-invalid]
         """Refund it."""
         return order
+
+
+# Types
+
+
+@strata_tool
+def strange(
+    price: Callable[[int], int],  # E: tool 'strange': its argument 'price': functions and other live objects cannot be stored [strata-tool-invalid]
+    orders: Iterator[str],  # E: tool 'strange': its argument 'orders': Iterator does not come back from JSON [strata-tool-invalid]
+    *,
+    by: dict[str, deque[int]],  # E: tool 'strange': its argument 'by{}': deque does not come back from JSON: use list [strata-tool-invalid]
+    kind: list[type[int]] | None = None,  # E: tool 'strange': its argument 'kind[]': type does not come back from JSON [strata-tool-invalid]
+) -> str:
+    """Refund them."""
+    return ""
 
 
 # Contexts
@@ -117,7 +135,7 @@ def traced(inner: Callable[P, R]) -> Callable[P, R]:
 
 
 @strata_tool
-def right(order: str, cents: int = 3, *, note: str | None = None, ctx: ToolContext) -> str:
+def right(order: str, cents: Cents = Cents(3), *, note: str | None = None, ctx: ToolContext) -> str:
     """Refund it."""
     return order
 
