@@ -52,7 +52,7 @@ def tool_of(decorated: Value, top: ToolTop, place: SourcePlace, findings: Findin
             where = None if fault.parameter is None else written[fault.parameter][0]
             is_here = decorated.place.file == place.file
             at = place if where is None or not is_here else place_of(place.file, where)
-            findings.error(codes.TOOL_INVALID, f"tool '{name}': {fault.text}", at, node=name)
+            findings.error(codes.TOOL_INVALID, f"tool '{name}': {fault.text}", at)
     return UNKNOWN
 
 
