@@ -25,7 +25,7 @@ plugins = strata_mypy
 strict = true
 ```
 
-It comes with the extra `mypy` (`pip install 'strata[mypy]'`), for mypy 2.2 and newer. It only adds: right code is clean with and without it, and
+It comes with the extra `mypy` (from a checkout: `pip install '.[mypy]'`), for mypy 2.2 and newer. It only adds: right code is clean with and without it, and
 what plain typing finds, such as a node or a guard of another state, it leaves to mypy ([type-checkers.md](type-checkers.md)). Below a target of
 Python 3.13 it also gives `replace(...)` and `.override(...)` the names and types of the fields, which mypy knows by itself from there on.
 
