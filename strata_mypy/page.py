@@ -25,9 +25,9 @@ plugins = strata_mypy
 strict = true
 ```
 
-It comes with the extra `mypy` (from a checkout: `pip install '.[mypy]'`), for mypy 2.2 and newer. It only adds: right code is clean with and without it, and
-what plain typing finds, such as a node or a guard of another state, it leaves to mypy ([type-checkers.md](type-checkers.md)). Below a target of
-Python 3.13 it also gives `replace(...)` and `.override(...)` the names and types of the fields, which mypy knows by itself from there on.
+It comes with the extra `mypy` (from a checkout: `pip install '.[mypy]'`), for mypy 2.2 and newer. It only adds: right code is clean with and
+without it, and what plain typing finds, such as a node or a guard of another state, it leaves to mypy ([type-checkers.md](type-checkers.md)). Below
+a target of Python 3.13 it also gives `replace(...)` and `.override(...)` the names and types of the fields, which mypy knows by itself from there on.
 
 - Problems of a graph are told where it is compiled or validated: at the decorator, if it is in the same file, else where the graph lists the node,
   with the name of the function. Problems of one node are told by the graph that lists it.
