@@ -36,4 +36,6 @@ def require_sync_function(fn: object, call: str) -> None:
     """Raises TypeError: it cannot be called, or has to be awaited."""
     require_function(fn, call)
     if inspect.iscoroutinefunction(fn):
-        raise TypeError(f"{call} calls a sync function, and {fn.__name__} is async: await ctx.once(...) in an async node")
+        from strata.graph.functions import name_of  # which knows contexts
+
+        raise TypeError(f"{call} calls a sync function, and {name_of(fn) or 'this one'} is async: await ctx.once(...) in an async node")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -43,6 +44,10 @@ WRONG: list[tuple[Call, str]] = [
     (lambda ctx: ctx.once("pay", pays()), "ctx.once() takes the function and calls it: give pays, not pays(...)"),
     (lambda ctx: ctx.once_sync("pay", None), "ctx.once_sync() takes a function, not None"),
     (lambda ctx: ctx.once_sync("pay", pays), "ctx.once_sync() calls a sync function, and pays is async: await ctx.once(...) in an async node"),
+    (
+        lambda ctx: ctx.once_sync("pay", partial(pays)),
+        "ctx.once_sync() calls a sync function, and pays is async: await ctx.once(...) in an async node",
+    ),
     (lambda ctx: ctx.interrupt("well?", key=5), "a key is text, not 5"),
 ]
 
