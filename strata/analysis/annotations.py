@@ -40,7 +40,7 @@ def is_state(value: Class) -> bool:
 
 def may_be(value: Class, other: Class) -> bool:
     """Whether an instance of `value` may be one of `other`: it derives from it, or from something that is not known."""
-    return any(base is other or not (isinstance(base, Class) or is_well_known(base)) for base in (value, *all_bases(value)))
+    return any(base is other or not (isinstance(base, Class) or is_well_known(base)) for base in with_bases(value))
 
 
 def is_well_known(base: Value) -> bool:
@@ -54,6 +54,13 @@ def all_bases(value: Class) -> Iterator[Value]:
         yield base
         if isinstance(base, Class):
             yield from all_bases(base)
+
+
+def with_bases(value: Value) -> Iterator[Value]:
+    """The value, and if it is a class all its bases."""
+    yield value
+    if isinstance(value, Class):
+        yield from all_bases(value)
 
 
 def parsed(text: str) -> ast.expr | None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 import msgspec
 
-from strata.analysis.annotations import all_bases, is_well_known, value_of
-from strata.analysis.values import Class, Function, Named, Value
+from strata.analysis.annotations import is_well_known, value_of, with_bases
+from strata.analysis.values import Class, Function, Named
 
 
 class Parameter(msgspec.Struct, frozen=True, eq=False):
@@ -48,7 +47,7 @@ def is_context(parameter: Parameter, function: Function) -> bool:
         return False
     value = value_of(parameter.annotation, function.scope)
     if isinstance(value, Named | Class):
-        return any(isinstance(base, Named) and base.path == "strata.Context" for base in _with_bases(value))
+        return any(isinstance(base, Named) and base.path == "strata.Context" for base in with_bases(value))
     return re.search(r"\bContext\b", _text(parameter.annotation)) is not None
 
 
@@ -56,13 +55,7 @@ def may_be_context(parameter: Parameter, function: Function) -> bool:
     """Whether that cannot be told, since the annotation is not known."""
     if parameter.annotation is None:
         return False
-    return not all(isinstance(value, Class) or is_well_known(value) for value in _with_bases(value_of(parameter.annotation, function.scope)))
-
-
-def _with_bases(value: Value) -> Iterator[Value]:
-    yield value
-    if isinstance(value, Class):
-        yield from all_bases(value)
+    return not all(isinstance(value, Class) or is_well_known(value) for value in with_bases(value_of(parameter.annotation, function.scope)))
 
 
 def _text(annotation: ast.expr) -> str:

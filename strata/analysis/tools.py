@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from strata.analysis.annotations import all_bases, parsed, value_of
+from strata.analysis.annotations import parsed, value_of, with_bases
 from strata.analysis.arguments import Arguments
 from strata.analysis.findings import Findings
 from strata.analysis.places import place_of
 from strata.analysis.scopes import Scope
 from strata.analysis.storing import faults_of_annotation
-from strata.analysis.values import UNKNOWN, Class, Constant, Function, Named, Value, is_given, text
+from strata.analysis.values import UNKNOWN, Constant, Function, Named, Value, is_given, text
 from strata.rules import codes
 from strata.rules.facts import SourcePlace
 from strata.rules.tools import ParameterKind, ToolFacts, ToolParameterFacts, tool_faults
@@ -95,9 +95,7 @@ def _means_context(annotation: ast.expr | None, scope: Scope) -> bool:
             path = meant.path if isinstance(meant, Named) else ""
             return any(_means_context(part, scope) for part in (parts if path in UNIONS else parts[:1] if path in ANNOTATED else ()))
         case _:
-            value = value_of(annotation, scope)
-            classes = (value, *all_bases(value)) if isinstance(value, Class) else (value,)
-            return any(isinstance(one, Named) and one.path in CONTEXTS for one in classes)
+            return any(isinstance(one, Named) and one.path in CONTEXTS for one in with_bases(value_of(annotation, scope)))
 
 
 def _may_have_docstring(function: Function, place: SourcePlace) -> bool:

@@ -19,6 +19,12 @@ StopReason: TypeAlias = Literal["requested", "deadline", "lease_lost", "timeout"
 logger = logging.getLogger("strata")
 
 
+def requests_to_cancel() -> int:
+    """How often the task that runs this was told to stop; those that it has outlived without taking them back still count."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
+
+
 class Interrupt:
     """Cancels a task while it is in user code, and tells its own cancellations from other people's.
 

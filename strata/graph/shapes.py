@@ -56,6 +56,20 @@ def parts_of(shape: Shape) -> Iterator[tuple[str, Shape]]:
             return
 
 
+def shapes_within(shape: Shape, path: str = "") -> Iterator[tuple[str, Shape]]:
+    """The shape and those inside it, at any depth, each once with the first path that leads to it."""
+    yield from _shapes_within(shape, path, set())
+
+
+def _shapes_within(shape: Shape, path: str, seen: set[int]) -> Iterator[tuple[str, Shape]]:
+    if id(shape) in seen:
+        return
+    seen.add(id(shape))
+    yield path, shape
+    for step, part in parts_of(shape):
+        yield from _shapes_within(part, path + step, seen)
+
+
 def may_be_unset(field: inspect.Field) -> bool:
     """The field is declared with `UnsetType` and starts as UNSET: msgspec's description leaves both out."""
     return not field.required and field.default is msgspec.NODEFAULT and field.default_factory is msgspec.NODEFAULT

@@ -21,6 +21,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
+from strata.engine.interrupt import requests_to_cancel
 from strata.engine.watch import Watch
 from strata.graph.clock import Clock
 from strata.ports.events import RunCompleted, RunEvent, RunMode
@@ -109,15 +110,13 @@ class _Delivery:
             self.task = None
 
     async def _tell(self, event: RunEvent) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        before = task.cancelling()
+        before = requests_to_cancel()
         try:
             answer = self._observer(event)
             if inspect.isawaitable(answer):
                 await answer
         except (Exception, asyncio.CancelledError) as error:
-            if isinstance(error, asyncio.CancelledError) and task.cancelling() > before:
+            if isinstance(error, asyncio.CancelledError) and requests_to_cancel() > before:
                 raise  # the loop ends; what else was cancelled is something that the observer waited for
             if self._instrument is not None:
                 self._instrument.record(OBSERVER_ERRORS, 1, {})

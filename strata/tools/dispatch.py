@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple, NoReturn
 
+from strata.engine.interrupt import requests_to_cancel
 from strata.errors import ToolCancelled
 from strata.tools.context import ToolContext
 from strata.tools.endings import final_error
@@ -43,12 +44,6 @@ async def _uncancelled(entry: Entry, before: int, arguments: str, context: ToolC
         return await entry.execute(arguments, context)
     except asyncio.CancelledError as error:
         raise_final(entry.name, error, context, before)
-
-
-def requests_to_cancel() -> int:
-    """How often the task that runs this was told to stop; those that it has outlived without taking them back still count."""
-    task = asyncio.current_task()
-    return 0 if task is None else task.cancelling()
 
 
 def refuse_cancelled(tool: str, context: ToolContext | None) -> None:

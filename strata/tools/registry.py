@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from strata.engine.interrupt import requests_to_cancel
 from strata.errors import DuplicateTool, ToolCancelled, ToolNotFound, ToolNotPermitted, ToolWarning
 from strata.graph.clock import SYSTEM
 from strata.graph.context import Context
 from strata.ports.instrument import Instrument
 from strata.tools.context import ToolContext
-from strata.tools.dispatch import Answer, answered, raise_final, requests_to_cancel
+from strata.tools.dispatch import Answer, answered, raise_final
 from strata.tools.entries import AnyTool, Entry, entry_of
 from strata.tools.middleware import ToolCall, ToolMiddleware, told_of_refusal
 from strata.tools.providers import ProviderTools, anthropic_tools, mcp_tools, openai_tools, provider_names

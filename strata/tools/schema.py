@@ -49,7 +49,7 @@ def arguments_type(signature: ToolSignature) -> type[msgspec.Struct]:
         told = "; ".join(unreadable_argument(fault.path.removeprefix(f"{signature.name}."), fault.reason) for fault in faults)
         raise _invalid(signature, told)
     for path, reason in unreadable_own_fields(signature.parameters):
-        raise _invalid(signature, f"its argument '{path}': {reason}")
+        raise _invalid(signature, unreadable_argument(path, reason))
     return struct
 
 

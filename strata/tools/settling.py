@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
@@ -10,7 +9,7 @@ import msgspec
 from msgspec import inspect
 
 from strata.errors import ToolCallFailed
-from strata.graph.shapes import Shape, class_of, parts_of
+from strata.graph.shapes import Shape, class_of, shapes_within
 from strata.tools.arguments import ArgumentReader
 from strata.tools.context import ToolContext
 from strata.tools.defaults import Default, gives_the_same
@@ -25,7 +24,7 @@ def may_change(signature: ToolSignature) -> bool:
     """Whether reading the same text twice may give two things: something is made by a function of the user's, at any depth."""
     return any(
         not gives_the_same(Default.of(parameter.default).factory)
-        or any(_is_made(shape) for shape in _within(inspect.type_info(parameter.type), set()))
+        or any(_is_made(shape) for _, shape in shapes_within(inspect.type_info(parameter.type)))
         for parameter in signature.parameters
     )
 
@@ -73,16 +72,6 @@ def _key(tool: str, raw: str, context: ToolContext) -> str:
     key = f"arguments of tool {tool} {sha256(sent).hexdigest()[:32]}"
     site = site_of(context)
     return f"{key} #{1 if site is None else site.ordinal(key, context.call_id)}"
-
-
-def _within(shape: Shape, seen: set[int]) -> Iterator[Shape]:
-    """The shape and those inside it, each once."""
-    if id(shape) in seen:
-        return
-    seen.add(id(shape))
-    yield shape
-    for _, part in parts_of(shape):
-        yield from _within(part, seen)
 
 
 def _is_made(shape: Shape) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import inspect
 
 from strata.graph.meanings import ALIASES, has_fields
-from strata.graph.shapes import Fields, Shape, class_of, name_of, parts_of
+from strata.graph.shapes import Fields, class_of, name_of, shapes_within
 from strata.tools.kinds import Again, Kind, Listing, Named, Noted, OneOf, Record, Row, Table
 from strata.tools.signature import ToolParameter
 
@@ -36,24 +36,17 @@ def has_own_fields(parameters: Iterable[ToolParameter]) -> bool:
 
 def _all_own_fields(parameters: Iterable[ToolParameter]) -> Iterator[tuple[str, inspect.Field, str]]:
     for parameter in parameters:
-        if _mentions_fields(parameter.type):  # 2 us; most types do not, and to describe one takes 100
-            yield from _own_fields_in(inspect.type_info(parameter.type), parameter.name, set())
+        if not _mentions_fields(parameter.type):  # 2 us; most types do not, and to describe one takes 100
+            continue
+        for path, shape in shapes_within(inspect.type_info(parameter.type), parameter.name):
+            if isinstance(shape, inspect.DataclassType):
+                own = own_fields(shape)
+                yield from ((path, field, name_of(class_of(shape))) for field in shape.fields if field.name in own)
 
 
 def _mentions_fields(annotation: Any) -> bool:
     kind = get_origin(annotation) or annotation
     return has_fields(kind) or isinstance(kind, (*ALIASES, NewType, TypeVar)) or any(map(_mentions_fields, get_args(annotation)))
-
-
-def _own_fields_in(shape: Shape, path: str, seen: set[int]) -> Iterator[tuple[str, inspect.Field, str]]:
-    if id(shape) in seen:
-        return
-    seen.add(id(shape))
-    if isinstance(shape, inspect.DataclassType):
-        own = own_fields(shape)
-        yield from ((path, field, name_of(class_of(shape))) for field in shape.fields if field.name in own)
-    for step, part in parts_of(shape):
-        yield from _own_fields_in(part, path + step, seen)
 
 
 def without_own_fields(raw: str, arguments: Record) -> str:
