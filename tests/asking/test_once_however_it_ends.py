@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -15,10 +13,11 @@ from hypothesis import strategies as st
 from strata import Context, FatalError, Runner, StateGraph, ThreadNotFound, TransientError, branch
 from strata.ports.progress import Items
 from strata.stores.memory import MemoryStore
+from tests.asking.blows import Blow, Blows, Grief
 from tests.graphs.trails import Trail
 from tests.kinds.parts import first_of
 
-Grief = Literal["fails", "fails for now", "dies", "is abandoned", "is abandoned while its result is kept", "is cancelled"]
+pytestmark = pytest.mark.usefixtures("quiet")
 
 GRIEFS: tuple[Grief, ...] = ("fails", "fails for now", "dies", "is abandoned", "is abandoned while its result is kept", "is cancelled")
 NODES = ("A", "G/b", "G/c", "H/b", "P", "Q", "Z", "F")
@@ -26,17 +25,6 @@ NODES = ("A", "G/b", "G/c", "H/b", "P", "Q", "Z", "F")
 
 class Dies(BaseException):
     """The process does; a KeyboardInterrupt in a task of a branch would end the loop."""
-
-
-class Blow(NamedTuple):
-    """What happens at a place, the first, second, ... time that the thread comes there."""
-
-    place: str
-    grief: Grief
-    visit: int = 1
-
-    def again(self, visit: int) -> Blow:
-        return self._replace(visit=visit)
 
 
 BLOWS = [
@@ -74,8 +62,7 @@ class Life:
 
     def __init__(self, way: Way, *blows: Blow) -> None:
         self._way = way
-        self._blows = {(blow.place, blow.visit): blow.grief for blow in blows}
-        self._visits = Counter[str]()
+        self._blows = Blows(blows)
         self._loop = asyncio.get_running_loop()
         self._leg: asyncio.Task[None] | None = None
         self._is_abandoned_when_kept = False
@@ -136,8 +123,7 @@ class Life:
         return inner
 
     def _meets(self, place: str) -> None:
-        self._visits[place] += 1
-        match self._blows.get((place, self._visits[place])):
+        match self._blows.at(place):
             case "fails":
                 raise FatalError(place)
             case "fails for now":
@@ -198,15 +184,6 @@ class Life:
     async def _ends(self, call: Any) -> None:
         outcome = await call
         self.ended = type(outcome).__name__ == "Completed"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quiet() -> Iterator[None]:
-    """Hundreds of failures are asked for."""
-    logger = logging.getLogger("strata")
-    logger.disabled = True
-    yield
-    logger.disabled = False
 
 
 async def lives(way: Way, *blows: Blow) -> None:

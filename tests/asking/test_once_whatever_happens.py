@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -15,21 +13,10 @@ from hypothesis import strategies as st
 
 from strata import Context, MapperFailed, Resume, Runner, StateGraph, ThreadNotFound, TransientError
 from strata.stores.memory import MemoryStore
+from tests.asking.blows import Blow, Blows, Grief
 from tests.graphs.trails import Trail
 
-Grief = Literal["fails", "fails for now", "dies", "is abandoned"]
-
-
-class Blow(NamedTuple):
-    """What happens at a place, the first, second, ... time that the thread comes there."""
-
-    place: str
-    grief: Grief
-    visit: int = 1
-
-    def again(self, visit: int) -> Blow:
-        return self._replace(visit=visit)
-
+pytestmark = pytest.mark.usefixtures("quiet")
 
 GRIEFS: tuple[Grief, ...] = ("fails", "fails for now", "dies", "is abandoned")
 NODES = ("A", "Ask", "P", "Q", "Z")
@@ -57,8 +44,7 @@ class Life:
 
     def __init__(self, way: Way, *blows: Blow) -> None:
         self._way = way
-        self._blows = {(blow.place, blow.visit): blow.grief for blow in blows}
-        self._visits = Counter[str]()
+        self._blows = Blows(blows)
         self._store = MemoryStore()
         self.done, self.people = Counter[str](), Counter[str]()
         self.trails = list[str]()
@@ -126,8 +112,7 @@ class Life:
 
     def _is_abandoned_at(self, place: str) -> bool:
         """Any other blow falls here."""
-        self._visits[place] += 1
-        grief = self._blows.get((place, self._visits[place]))
+        grief = self._blows.at(place)
         match grief:
             case "fails":
                 raise LookupError(place)
@@ -172,15 +157,6 @@ class Life:
                 await runner.resume("t", self._work.approve("ed"))
             case _:
                 await runner.resume("t")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quiet() -> Iterator[None]:
-    """Thousands of failures are asked for."""
-    logger = logging.getLogger("strata")
-    logger.disabled = True
-    yield
-    logger.disabled = False
 
 
 async def lives(way: Way, *blows: Blow) -> None:

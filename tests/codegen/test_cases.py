@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from inspect import getsource
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -13,6 +14,7 @@ from strata.codegen.artifacts import artifacts
 from strata.codegen.catalogue import Catalogue
 from strata.tools import input_schema
 from tests.codegen.projects import read, told, written
+from tests.tools.findings import EVIDENCE, Finding, Severity
 
 HEAD = """\
 from __future__ import annotations
@@ -30,11 +32,6 @@ class Evidence(msgspec.Struct):
 
 """
 FIRST = HEAD.count("\n") + 1
-EVIDENCE = {
-    "type": "object",
-    "properties": {"source": {"type": "string"}, "weight": {"type": "number"}},
-    "required": ["source", "weight"],
-}
 
 
 def tools(text: str, folder: Path) -> Catalogue:
@@ -60,26 +57,7 @@ def of(annotation: str, folder: Path, above: str = "") -> Any:
     return parameters(f"{dedent(above)}\n@strata_tool\ndef tool(it: {annotation}) -> None:\n    'Takes it.'\n", folder)["properties"]["it"]
 
 
-FINDING = """
-class Severity(Enum):
-    Low = rename_members("snake_case")("Low")
-    High = rename_members("snake_case")("High")
-    NeedsHuman = rename_members("snake_case")("NeedsHuman")
-
-class Finding(msgspec.Struct, kw_only=True, rename=rename_fields("camelCase")):
-    root_cause: str
-    confidence: float
-    evidence: list[Evidence]
-    tags: list[str]
-    severity: Severity
-    labels: dict[str, str]
-    scores: dict[str, list[int]]
-    next_step: Evidence | None = msgspec.field(default=None, name="next")
-    notes: list[str] = []
-    cached: ClassVar[str] = ""
-    shared: str
-    matrix: list[list[int]]
-"""
+FINDING = "\n".join(map(getsource, (Severity, Finding)))
 
 
 def test_ts1_an_object_has_its_fields_in_their_order_under_the_names_of_the_rule(tmp_path: Path) -> None:

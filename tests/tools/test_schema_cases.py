@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import Enum
-from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 import pytest
@@ -12,47 +11,9 @@ from msgspec import Meta
 
 from strata import Context, ToolInvalid
 from strata.tools import ToolContext, input_schema, manifest_entry, rename_fields, rename_members, signature_of
+from tests.tools.findings import EVIDENCE, Evidence, Finding
 
 T = TypeVar("T")
-
-
-class Evidence(msgspec.Struct):
-    """What speaks for it.
-
-    Attributes:
-        source: where it was found.
-    """
-
-    source: str
-    weight: Annotated[float, Meta(ge=0)]
-
-
-EVIDENCE = {
-    "type": "object",
-    "properties": {"source": {"type": "string"}, "weight": {"type": "number"}},
-    "required": ["source", "weight"],
-}
-
-
-class Severity(Enum):
-    Low = rename_members("snake_case")("Low")
-    High = rename_members("snake_case")("High")
-    NeedsHuman = rename_members("snake_case")("NeedsHuman")
-
-
-class Finding(msgspec.Struct, kw_only=True, rename=rename_fields("camelCase")):
-    root_cause: str
-    confidence: float
-    evidence: list[Evidence]
-    tags: list[str]
-    severity: Severity
-    labels: dict[str, str]
-    scores: dict[str, list[int]]
-    next_step: Evidence | None = msgspec.field(default=None, name="next")
-    notes: list[str] = []
-    cached: ClassVar[str] = ""
-    shared: str
-    matrix: list[list[int]]
 
 
 class Page(msgspec.Struct, Generic[T]):
